@@ -17,9 +17,9 @@ namespace gatherd {
 // The numbers are those of gatherd.v1.DataType.
 enum class DataType : uint8_t {
   kFloat32 = 1,
-  kFloat16 = 2,   // IEEE binary16
+  kFloat16 = 2,  // IEEE binary16
   kBFloat16 = 3,
-  kInt8 = 4,      // row-wise symmetric, with a float32 scale a row
+  kInt8 = 4,  // row-wise symmetric, with a float32 scale a row
 };
 
 inline constexpr int kNumDataTypes = 4;
@@ -27,10 +27,14 @@ inline constexpr uint32_t kMaxDim = 8192;
 
 constexpr size_t ElementBytes(DataType type) {
   switch (type) {
-    case DataType::kFloat32: return 4;
-    case DataType::kFloat16: return 2;
-    case DataType::kBFloat16: return 2;
-    case DataType::kInt8: return 1;
+    case DataType::kFloat32:
+      return 4;
+    case DataType::kFloat16:
+      return 2;
+    case DataType::kBFloat16:
+      return 2;
+    case DataType::kInt8:
+      return 1;
   }
   return 0;
 }
