@@ -20,32 +20,13 @@
 
 namespace gatherd {
 
-// Rows loaded so far of a table's source, for logs and metrics.
+// Rows loaded so far of a table's source, for logs and metrics, and the way to
+// stop loading.
 struct LoadProgress {
   std::atomic<uint64_t> rows_loaded{0};
   std::atomic<uint64_t> rows_total{0};
-};
-
-// A table and whether it may be asked yet.
-class CatalogEntry {
- public:
-  CatalogEntry(std::unique_ptr<Table> table, SourceSpec source)
-      : table_(std::move(table)), source_(std::move(source)) {}
-
-  Table& table() const { return *table_; }
-  const SourceSpec& source() const { return source_; }
-  LoadProgress& progress() { return progress_; }
-
-  // False while its source is still being loaded.
-  bool ready() const { return ready_.load(std::memory_order_acquire); }
-  void set_ready() { ready_.store(true, std::memory_order_release); }
-
- private:
-  const std::unique_ptr<Table> table_;
-  const SourceSpec source_;
-  LoadProgress progress_;
-  // Release/acquire: whoever sees true sees every loaded row.
-  std::atomic<bool> ready_{false};
+  // Set by anyone: LoadSource ends soon with CANCELLED.
+  std::atomic<bool> cancelled{false};
 };
 
 struct CatalogTableSpec {
@@ -53,15 +34,51 @@ struct CatalogTableSpec {
   SourceSpec source;
 };
 
+using TableFactory =
+    std::function<absl::StatusOr<std::unique_ptr<Table>>(const TableSpec&)>;
+
+// A table's place in the catalog. It is there before the table is: taking the
+// memory of a large one lasts seconds, loading it minutes.
+class CatalogEntry {
+ public:
+  CatalogEntry(CatalogTableSpec spec, size_t index)
+      : spec_(std::move(spec)), index_(index) {}
+
+  const TableSpec& spec() const { return spec_.table; }
+  const SourceSpec& source() const { return spec_.source; }
+  // Place in Catalog::entries().
+  size_t index() const { return index_; }
+
+  // nullptr until the table has been made. Never nullptr once ready().
+  Table* table() const { return published_.load(std::memory_order_acquire); }
+
+  // Makes the table, empty. Call once. The factory's error, if it fails.
+  absl::Status MakeTable(const TableFactory& factory);
+
+  LoadProgress& progress() { return progress_; }
+  const LoadProgress& progress() const { return progress_; }
+
+  // Whether the table may be asked: made, and its source loaded.
+  bool ready() const { return ready_.load(std::memory_order_acquire); }
+  void set_ready() { ready_.store(true, std::memory_order_release); }
+
+ private:
+  const CatalogTableSpec spec_;
+  const size_t index_;
+  std::unique_ptr<Table> table_;
+  // Release/acquire: whoever sees the pointer sees the table behind it.
+  std::atomic<Table*> published_{nullptr};
+  LoadProgress progress_;
+  // Release/acquire: whoever sees true sees every loaded row.
+  std::atomic<bool> ready_{false};
+};
+
 class Catalog {
  public:
-  using TableFactory = std::function<absl::StatusOr<std::unique_ptr<Table>>(
-      const TableSpec&)>;
-
-  // Makes every table, in order. ALREADY_EXISTS if a name stands twice, else
-  // the factory's first error.
+  // An entry for each, in order, without its table. ALREADY_EXISTS if a name
+  // stands twice.
   static absl::StatusOr<std::unique_ptr<Catalog>> Create(
-      absl::Span<const CatalogTableSpec> specs, const TableFactory& factory);
+      absl::Span<const CatalogTableSpec> specs);
 
   // nullptr if there is none. The entry lives as long as the catalog.
   CatalogEntry* Find(std::string_view name) const;

@@ -22,7 +22,8 @@ struct LoadReport {
 // are written in file order, so that of duplicate keys the last stands.
 // INVALID_ARGUMENT naming file, offset and reason for a file that is no
 // row-major little-endian .npy of a supported type and shape, that is cut
-// short, or that has another dim or more rows than the table.
+// short, or that has another dim or more rows than the table. CANCELLED soon
+// after progress.cancelled has been set.
 absl::StatusOr<LoadReport> LoadSource(const SourceSpec& source, Table& table,
                                       int num_threads, LoadProgress& progress);
 
