@@ -61,6 +61,8 @@ struct TableSpec {
 };
 
 inline constexpr size_t kMaxTiers = 4;
+// Of a tier in memory: rows are numbered with 32 bits, 0 for no row.
+inline constexpr uint64_t kMaxTierRows = 0xffff'fffe;
 inline constexpr size_t kMaxTableNameBytes = 128;
 
 std::string_view KeySpaceName(KeySpace key_space);  // "dense", "hashed"
