@@ -59,7 +59,7 @@ enum class UpdateMode : uint8_t {
 struct UpdateBatch {
   absl::Span<const int64_t> keys;
   DataType data_type = DataType::kFloat32;  // of values
-  const std::byte* values = nullptr;  // keys.size() rows, no padding
+  const std::byte* values = nullptr;        // keys.size() rows, no padding
   UpdateMode mode = UpdateMode::kSet;
 };
 

@@ -29,8 +29,8 @@ struct TierStats {
   TierKind kind = TierKind::kHost;
   uint64_t capacity_rows = 0;  // 0: unbounded
   uint64_t num_rows = 0;
-  uint64_t memory_bytes = 0;   // rows and index together
-  uint64_t num_evictions = 0;  // since the table was made
+  uint64_t memory_bytes = 0;              // rows and index together
+  uint64_t num_evictions = 0;             // since the table was made
   std::vector<uint64_t> rows_per_device;  // gpu tier on the cuda backend
 };
 
@@ -76,8 +76,8 @@ class Table {
   // order, a block of rows at a time (each spec().row_bytes() long, without
   // padding), and returns that revision. Writers wait, lookups do not. Stops
   // at the first error of `visit` and returns it.
-  using ScanVisitor = std::function<absl::Status(
-      absl::Span<const int64_t> keys, const std::byte* rows)>;
+  using ScanVisitor = std::function<absl::Status(absl::Span<const int64_t> keys,
+                                                 const std::byte* rows)>;
   virtual absl::StatusOr<uint64_t> Scan(const ScanVisitor& visit) = 0;
 
   // A consistent-enough picture for people and metrics; takes no lock that a

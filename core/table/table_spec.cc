@@ -18,6 +18,12 @@ bool IsNameCharacter(char c) {
          (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
 }
 
+// Debian's absl::string_view is not std::string_view.
+std::string Name(TierKind kind) { return std::string(TierKindName(kind)); }
+std::string Name(Eviction eviction) {
+  return std::string(EvictionName(eviction));
+}
+
 // "table 'x': `setting` ..." in one form for all refusals.
 template <typename... Parts>
 absl::Status Refuse(const TableSpec& spec, const Parts&... parts) {
@@ -31,8 +37,8 @@ absl::Status CheckName(const TableSpec& spec) {
       std::all_of(name.begin(), name.end(), IsNameCharacter)) {
     return absl::OkStatus();
   }
-  return Refuse(spec, "`name` has ", name.size(),
-                " bytes; 1 to ", kMaxTableNameBytes,
+  return Refuse(spec, "`name` has ", name.size(), " bytes; 1 to ",
+                kMaxTableNameBytes,
                 " of the characters A-Z a-z 0-9 _ . - are allowed");
 }
 
@@ -50,10 +56,10 @@ absl::Status CheckRows(const TableSpec& spec) {
 
 absl::Status CheckTier(const TableSpec& spec, size_t i) {
   const TierSpec& tier = spec.tiers[i];
-  const std::string_view kind = TierKindName(tier.kind);
+  const std::string kind = Name(tier.kind);
   if (i > 0 && tier.kind <= spec.tiers[i - 1].kind) {
     return Refuse(spec, "`tiers` has ", kind, " below ",
-                  TierKindName(spec.tiers[i - 1].kind),
+                  Name(spec.tiers[i - 1].kind),
                   "; allowed is each kind once, in the order gpu, host, then "
                   "rocksdb or redis");
   }
@@ -87,20 +93,20 @@ absl::Status CheckTiers(const TableSpec& spec) {
 }
 
 absl::Status CheckCombination(const TableSpec& spec) {
-  const std::string_view last = TierKindName(spec.tiers.back().kind);
+  const std::string last = Name(spec.tiers.back().kind);
   if (spec.key_space == KeySpace::kDense) {
     if (spec.rows() == 0) {
       return Refuse(spec, "`rows` of tier ", last,
                     " is missing; a dense table takes its size from it");
     }
     if (spec.eviction != Eviction::kNone) {
-      return Refuse(spec, "`eviction` is ", EvictionName(spec.eviction),
+      return Refuse(spec, "`eviction` is ", Name(spec.eviction),
                     "; a dense table, in which every row exists, allows none "
                     "alone");
     }
   }
   if (spec.eviction != Eviction::kNone && spec.rows() == 0) {
-    return Refuse(spec, "`eviction` is ", EvictionName(spec.eviction),
+    return Refuse(spec, "`eviction` is ", Name(spec.eviction),
                   " but the last tier, ", last,
                   ", has no `rows` to bound it; set them or none");
   }
@@ -111,27 +117,36 @@ absl::Status CheckCombination(const TableSpec& spec) {
 
 std::string_view KeySpaceName(KeySpace key_space) {
   switch (key_space) {
-    case KeySpace::kDense: return "dense";
-    case KeySpace::kHashed: return "hashed";
+    case KeySpace::kDense:
+      return "dense";
+    case KeySpace::kHashed:
+      return "hashed";
   }
   return "unknown";
 }
 
 std::string_view TierKindName(TierKind kind) {
   switch (kind) {
-    case TierKind::kGpu: return "gpu";
-    case TierKind::kHost: return "host";
-    case TierKind::kRocksDb: return "rocksdb";
-    case TierKind::kRedis: return "redis";
+    case TierKind::kGpu:
+      return "gpu";
+    case TierKind::kHost:
+      return "host";
+    case TierKind::kRocksDb:
+      return "rocksdb";
+    case TierKind::kRedis:
+      return "redis";
   }
   return "unknown";
 }
 
 std::string_view EvictionName(Eviction eviction) {
   switch (eviction) {
-    case Eviction::kNone: return "none";
-    case Eviction::kLru: return "lru";
-    case Eviction::kLfu: return "lfu";
+    case Eviction::kNone:
+      return "none";
+    case Eviction::kLru:
+      return "lru";
+    case Eviction::kLfu:
+      return "lfu";
   }
   return "unknown";
 }

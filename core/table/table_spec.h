@@ -51,7 +51,7 @@ struct TableSpec {
   // Fastest first; the last holds every row, those above cache the hottest.
   std::vector<TierSpec> tiers;
   Eviction eviction = Eviction::kNone;  // of the last tier
-  float default_value = 0;  // every element of the default row
+  float default_value = 0;              // every element of the default row
   MissingKeyPolicy missing_key_policy = MissingKeyPolicy::kDefaultRow;
   bool read_only = false;
 
