@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "core/catalog/catalog.h"
+#include "server/log.h"
 
 namespace gatherd {
 
@@ -22,14 +23,6 @@ struct ServerConfig {
   absl::Duration default_deadline = absl::Seconds(1);
   absl::Duration drain_delay = absl::ZeroDuration();
   absl::Duration shutdown_timeout = absl::Seconds(10);
-};
-
-enum class LogLevel : uint8_t { kDebug, kInfo, kWarning, kError };
-enum class LogFormat : uint8_t { kText, kJson };
-
-struct LogConfig {
-  LogLevel level = LogLevel::kInfo;
-  LogFormat format = LogFormat::kText;
 };
 
 struct DevicesConfig {
