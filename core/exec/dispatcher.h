@@ -6,54 +6,17 @@
 #ifndef GATHERD_CORE_EXEC_DISPATCHER_H_
 #define GATHERD_CORE_EXEC_DISPATCHER_H_
 
-#include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <vector>
 
-#include "absl/status/status.h"
-#include "absl/time/time.h"
-#include "core/table/batch.h"
-#include "core/table/table.h"
+#include "core/exec/job.h"
 
 namespace gatherd {
 
-// One table's part of a lookup request.
-struct LookupSegment {
-  Table* table = nullptr;
-  LookupBatch batch;
-  LookupOutput output;
-  LookupResult result;  // valid once the job is done with OK
-};
-
-struct StageTimes {  // of one job; infinite past: not reached
-  absl::Time submitted = absl::InfinitePast();
-  absl::Time started = absl::InfinitePast();
-  absl::Time finished = absl::InfinitePast();
-};
-
-struct LookupJob {
-  std::vector<LookupSegment> segments;
-  absl::Time deadline = absl::InfiniteFuture();
-  std::atomic<bool> cancelled{false};  // set by anyone, at any time
-  StageTimes times;
-  // OK, DEADLINE_EXCEEDED, CANCELLED, or the first error of a table.
-  std::function<void(absl::Status)> done;
-};
-
-// A write: `run` is called once on a thread that may block, unless the job
-// was cancelled or late before it began.
-struct WriteJob {
-  std::function<absl::Status()> run;
-  absl::Time deadline = absl::InfiniteFuture();
-  std::atomic<bool> cancelled{false};
-  StageTimes times;
-  std::function<void(absl::Status)> done;
-};
-
 class Dispatcher {
  public:
+  // Waits for what runs; jobs that were not answered yet end with UNAVAILABLE.
+  // Not to be called from a job.
   virtual ~Dispatcher() = default;
 
   virtual void SubmitLookup(LookupJob* job) = 0;
@@ -64,13 +27,16 @@ class Dispatcher {
 };
 
 // For the CPU backend: threads that take chunks of lookups in turns, so that a
-// large request does not hold up small ones for its whole length.
+// large request does not hold up small ones for its whole length. Whether a job
+// is cancelled or late is looked at before each chunk.
 struct ThreadDispatcherOptions {
   int num_lookup_threads = 0;  // 0: one a core
   int num_write_threads = 0;   // 0: half the cores, at least one
-  // A request of at most this many keys (pooled ones by their keys, too)
-  // is answered on the calling thread: a hand-over would cost more.
+  // A request of at most this many keys is answered on the calling thread: a
+  // hand-over would cost more. Here and below, a key whose row is wider than
+  // 512 bytes counts once for every 512 begun, an empty bag counts as a key.
   uint64_t inline_keys = 256;
+  // What one thread takes on at a time. One bag is never divided.
   uint64_t chunk_keys = 8192;
 };
 std::unique_ptr<Dispatcher> CreateThreadDispatcher(
