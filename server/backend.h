@@ -15,7 +15,7 @@ namespace gatherd {
 struct Backend {
   std::string name;                  // "cpu" or "cuda"
   std::vector<std::string> devices;  // one line a GPU; none on the CPU
-  Catalog::TableFactory make_table;
+  TableFactory make_table;
   std::string warning;  // for the log, if the choice may surprise; or empty
 };
 
