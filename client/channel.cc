@@ -1,0 +1,75 @@
+#include "client/channel.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+
+namespace gatherd::client {
+namespace {
+
+// gRPC waits this long after a failed connection before it tries again, and
+// fails every call meanwhile. Its own first wait, a second, is longer than
+// most of our deadlines.
+constexpr int kInitialReconnectBackoffMs = 50;
+constexpr int kMaxReconnectBackoffMs = 2000;
+
+std::shared_ptr<grpc::ChannelCredentials> MakeCredentials(
+    const ConnectionOptions& options) {
+  if (!options.tls.has_value()) return grpc::InsecureChannelCredentials();
+  grpc::SslCredentialsOptions ssl;
+  ssl.pem_root_certs = options.tls->ca;
+  ssl.pem_cert_chain = options.tls->certificate;
+  ssl.pem_private_key = options.tls->key;
+  return grpc::SslCredentials(ssl);
+}
+
+}  // namespace
+
+absl::Status CheckConnectionOptions(const ConnectionOptions& options) {
+  if (options.address.empty()) {
+    return absl::InvalidArgumentError("address is empty");
+  }
+  const std::string& token = options.token;
+  if (!std::all_of(token.begin(), token.end(), [](char c) {
+        return absl::ascii_isgraph(static_cast<unsigned char>(c));
+      })) {
+    return absl::InvalidArgumentError(
+        "token has a character that is not printable ASCII, or a space");
+  }
+  if (options.tls.has_value() &&
+      options.tls->certificate.empty() != options.tls->key.empty()) {
+    return absl::InvalidArgumentError(
+        "a client certificate needs its key, and a key its certificate");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::shared_ptr<grpc::Channel>> MakeChannel(
+    const ConnectionOptions& options) {
+  if (absl::Status status = CheckConnectionOptions(options); !status.ok()) {
+    return status;
+  }
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(-1);
+  arguments.SetMaxSendMessageSize(-1);
+  // Channels to one address would otherwise share one connection.
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS,
+                   kInitialReconnectBackoffMs);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kMaxReconnectBackoffMs);
+  // A retry policy out of DNS could repeat an ADD.
+  arguments.SetInt(GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION, 1);
+  return grpc::CreateCustomChannel(options.address, MakeCredentials(options),
+                                   arguments);
+}
+
+void AddCredentials(const ConnectionOptions& options,
+                    grpc::ClientContext& context) {
+  if (options.token.empty()) return;
+  context.AddMetadata("authorization", absl::StrCat("Bearer ", options.token));
+}
+
+}  // namespace gatherd::client
