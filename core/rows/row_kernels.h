@@ -2,10 +2,11 @@
 // once per table or batch and then called per row; each runs at the widest
 // vector instructions that this machine has.
 //
-// Conversions round to nearest, ties to even; overflow gives infinity; a type
-// to itself keeps every bit, NaN payloads included. To int8: scale = max|x| /
-// 127 over the finite elements (0 for a row without any other than 0),
-// element = round(x / scale) clamped to +-127, NaN -> 0, infinities -> +-127.
+// Conversions go by way of float32 and round to nearest, ties to even; overflow
+// gives infinity; NaN stays NaN and becomes quiet. A type to itself keeps every
+// bit. To int8: scale = max|x| / 127 over the finite elements, 0 if there are
+// none or if it is too small for float32; element = round(x / scale) within
+// +-127, and 0 for scale 0; NaN -> 0, infinities -> +-127.
 //
 // Rows need no alignment. `in` and `out` may not overlap.
 #ifndef GATHERD_CORE_ROWS_ROW_KERNELS_H_
