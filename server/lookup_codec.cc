@@ -1,0 +1,272 @@
+// Lookup: requests are parsed by protobuf, replies written here, so that rows
+// stay where the engine has put them.
+#include <google/protobuf/arena.h>
+#include <grpcpp/support/byte_buffer.h>
+
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/gatherd/v1/gatherd.pb.h"
+#include "server/reply_block.h"
+#include "server/request_checks.h"
+#include "server/request_codec.h"
+#include "server/request_parts.h"
+#include "server/wire_writer.h"
+
+namespace gatherd {
+namespace {
+
+using v1::TableLookup;
+using v1::TableRows;
+
+// Rows of up to so many bytes are copied between their neighbours: the
+// transport handles one slice sooner than three.
+constexpr size_t kMaxCopiedBytes = 1024;
+
+// What a result takes besides nothing at all: its data_type, dim and revision.
+constexpr uint64_t kMinResultBytes = 8;
+constexpr uint64_t kMaxVarintBytes = 10;
+
+constexpr uint64_t RoundUp(uint64_t bytes) {
+  return (bytes + ReplyBlock::kAlignment - 1) / ReplyBlock::kAlignment *
+         ReplyBlock::kAlignment;
+}
+
+class ProtoDecodedLookup final : public DecodedLookup {
+ public:
+  absl::Status Init(const grpc::ByteBuffer& bytes, const Catalog& catalog,
+                    const RequestLimits& limits);
+
+  absl::Span<const CatalogEntry* const> entries() const override {
+    return entries_;
+  }
+  uint64_t num_keys() const override { return num_keys_; }
+  uint64_t reply_bytes() const override { return reply_bytes_; }
+  std::vector<LookupSegment> AllocateReply(AdmissionTicket ticket) override;
+  absl::Status EncodeReply(absl::Span<const LookupSegment> segments,
+                           grpc::ByteBuffer* reply) override;
+
+ private:
+  RequestPart PartName(size_t part) const {
+    return {"lookups", part, parts_[part]->table()};
+  }
+  uint64_t RowBytesOf(size_t part) const {
+    return batches_[part].num_output_rows() *
+           RowBytes(batches_[part].output_type, entries_[part]->spec().dim);
+  }
+
+  absl::Status FindTables(const Catalog& catalog, const RequestLimits& limits);
+  absl::Status ReadPart(size_t part);
+  uint64_t MaxResultBytes(size_t part) const;
+  void EncodeResult(size_t part, const LookupSegment& segment,
+                    std::string* text, std::vector<grpc::Slice>* slices);
+  absl::Status MissingKeyError(size_t part, const LookupSegment& segment) const;
+
+  google::protobuf::Arena arena_;
+  // In step, one each a part of the request.
+  std::vector<const TableLookup*> parts_;
+  std::vector<const CatalogEntry*> entries_;
+  std::vector<LookupBatch> batches_;
+  std::vector<MissingKeyPolicy> policies_;
+  uint64_t num_keys_ = 0;
+  uint64_t reply_bytes_ = 0;
+  ReplyBlockPtr block_;
+};
+
+absl::Status ProtoDecodedLookup::Init(const grpc::ByteBuffer& bytes,
+                                      const Catalog& catalog,
+                                      const RequestLimits& limits) {
+  absl::Status status = ParseParts(bytes, "gatherd.v1.LookupRequest", "lookups",
+                                   kMinResultBytes, limits, &arena_, &parts_);
+  if (status.ok()) status = FindTables(catalog, limits);
+  for (size_t part = 0; status.ok() && part < parts_.size(); ++part) {
+    status = ReadPart(part);
+  }
+  if (!status.ok()) return status;
+  size_t largest = 0;
+  for (size_t part = 0; part < parts_.size(); ++part) {
+    reply_bytes_ += MaxResultBytes(part);
+    if (RowBytesOf(part) > RowBytesOf(largest)) largest = part;
+  }
+  if (reply_bytes_ > limits.max_message_bytes) {
+    return ReplyTooLarge(PartName(largest), reply_bytes_, limits);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ProtoDecodedLookup::FindTables(const Catalog& catalog,
+                                            const RequestLimits& limits) {
+  entries_.reserve(parts_.size());
+  size_t too_many_at = 0;
+  for (size_t part = 0; part < parts_.size(); ++part) {
+    auto entry = FindTable(catalog, PartName(part));
+    if (!entry.ok()) return entry.status();
+    entries_.push_back(*entry);
+    if (num_keys_ <= limits.max_keys_per_request) too_many_at = part;
+    num_keys_ += parts_[part]->keys_size();
+  }
+  if (num_keys_ <= limits.max_keys_per_request) return absl::OkStatus();
+  return TooManyKeys(PartName(too_many_at), num_keys_, limits);
+}
+
+absl::Status ProtoDecodedLookup::ReadPart(size_t index) {
+  const RequestPart name = PartName(index);
+  const TableLookup& part = *parts_[index];
+  const TableSpec& spec = entries_[index]->spec();
+  const auto pooling = CheckPooling(name, part.pooling());
+  if (!pooling.ok()) return pooling.status();
+  const auto type =
+      CheckDataType(name, "output_type", part.output_type(), spec.data_type);
+  if (!type.ok()) return type.status();
+  const auto policy = CheckMissingKeyPolicy(name, part.missing_key_policy(),
+                                            spec.missing_key_policy);
+  if (!policy.ok()) return policy.status();
+
+  LookupBatch batch;
+  batch.keys = {part.keys().data(), static_cast<size_t>(part.keys_size())};
+  batch.pooling = *pooling;
+  batch.offsets = {part.offsets().data(),
+                   static_cast<size_t>(part.offsets_size())};
+  batch.weights = {part.weights().data(),
+                   static_cast<size_t>(part.weights_size())};
+  batch.output_type = *type;
+  absl::Status status = CheckBags(name, batch);
+  if (!status.ok()) return status;
+  batches_.push_back(batch);
+  policies_.push_back(*policy);
+  return absl::OkStatus();
+}
+
+uint64_t ProtoDecodedLookup::MaxResultBytes(size_t part) const {
+  const LookupBatch& batch = batches_[part];
+  const uint64_t num_keys = batch.keys.size();
+  // No overflow: bags are fewer than a message has bytes, 2 GiB at most, and
+  // rows have at most 32 KiB.
+  const uint64_t content =
+      NumberFieldBytes(static_cast<uint64_t>(batch.output_type)) +
+      NumberFieldBytes(entries_[part]->spec().dim) +
+      NumberFieldBytes(batch.num_output_rows()) +
+      SizedFieldBytes(RowBytesOf(part)) + SizedFieldBytes((num_keys + 7) / 8) +
+      NumberFieldBytes(num_keys) + 1 + kMaxVarintBytes;
+  return SizedFieldBytes(content);
+}
+
+std::vector<LookupSegment> ProtoDecodedLookup::AllocateReply(
+    AdmissionTicket ticket) {
+  uint64_t rows_bytes = 0;
+  uint64_t missing_bytes = 0;
+  for (size_t part = 0; part < parts_.size(); ++part) {
+    rows_bytes += RoundUp(RowBytesOf(part));
+    missing_bytes += (batches_[part].keys.size() + 7) / 8;
+  }
+  block_.reset(new ReplyBlock(rows_bytes + missing_bytes, std::move(ticket)));
+  std::byte* rows = block_->bytes();
+  std::byte* missing = rows + rows_bytes;
+  std::memset(missing, 0, missing_bytes);
+
+  std::vector<LookupSegment> segments(parts_.size());
+  for (size_t part = 0; part < parts_.size(); ++part) {
+    LookupSegment& segment = segments[part];
+    segment.table = entries_[part]->table();
+    segment.batch = batches_[part];
+    segment.output.rows = rows;
+    segment.output.missing = reinterpret_cast<uint8_t*>(missing);
+    rows += RoundUp(RowBytesOf(part));
+    missing += (batches_[part].keys.size() + 7) / 8;
+  }
+  return segments;
+}
+
+absl::Status ProtoDecodedLookup::EncodeReply(
+    absl::Span<const LookupSegment> segments, grpc::ByteBuffer* reply) {
+  for (size_t part = 0; part < segments.size(); ++part) {
+    if (policies_[part] == MissingKeyPolicy::kError &&
+        segments[part].result.num_missing > 0) {
+      return MissingKeyError(part, segments[part]);
+    }
+  }
+  std::string text;
+  std::vector<grpc::Slice> slices;
+  for (size_t part = 0; part < segments.size(); ++part) {
+    EncodeResult(part, segments[part], &text, &slices);
+  }
+  if (!text.empty() || slices.empty()) slices.emplace_back(text);
+  *reply = grpc::ByteBuffer(slices.data(), slices.size());
+  return absl::OkStatus();
+}
+
+// Everything but large rows goes into `text`, which becomes a slice when such
+// rows come. Fields may stand in any order: those that follow the rows are of
+// known size only now.
+void ProtoDecodedLookup::EncodeResult(size_t part, const LookupSegment& segment,
+                                      std::string* text,
+                                      std::vector<grpc::Slice>* slices) {
+  const LookupBatch& batch = segment.batch;
+  const LookupResult& result = segment.result;
+  const uint64_t rows_bytes = RowBytesOf(part);
+  const uint64_t missing_bytes =
+      result.num_missing == 0 ? 0 : (batch.keys.size() + 7) / 8;
+
+  std::string head;
+  AppendNumberField(TableRows::kDataTypeFieldNumber,
+                    static_cast<uint64_t>(batch.output_type), &head);
+  AppendNumberField(TableRows::kDimFieldNumber, entries_[part]->spec().dim,
+                    &head);
+  AppendNumberField(TableRows::kNumRowsFieldNumber, batch.num_output_rows(),
+                    &head);
+  if (rows_bytes > 0) {
+    AppendSizedFieldHeader(TableRows::kValuesFieldNumber, rows_bytes, &head);
+  }
+  const uint64_t result_bytes =
+      head.size() + rows_bytes + SizedFieldBytes(missing_bytes) +
+      NumberFieldBytes(result.num_missing) + NumberFieldBytes(result.revision);
+
+  AppendSizedFieldHeader(v1::LookupResponse::kResultsFieldNumber, result_bytes,
+                         text);
+  text->append(head);
+  if (rows_bytes <= kMaxCopiedBytes) {
+    text->append(reinterpret_cast<const char*>(segment.output.rows),
+                 rows_bytes);
+  } else {
+    slices->emplace_back(*text);
+    text->clear();
+    slices->push_back(block_->MakeSlice(segment.output.rows, rows_bytes));
+  }
+  if (missing_bytes > 0) {
+    AppendSizedFieldHeader(TableRows::kMissingFieldNumber, missing_bytes, text);
+    text->append(reinterpret_cast<const char*>(segment.output.missing),
+                 missing_bytes);
+  }
+  AppendNumberField(TableRows::kNumMissingFieldNumber, result.num_missing,
+                    text);
+  AppendNumberField(TableRows::kRevisionFieldNumber, result.revision, text);
+}
+
+absl::Status ProtoDecodedLookup::MissingKeyError(
+    size_t part, const LookupSegment& segment) const {
+  const absl::Span<const int64_t> keys = segment.batch.keys;
+  size_t first = 0;
+  while (first + 1 < keys.size() &&
+         (segment.output.missing[first / 8] >> (first % 8) & 1) == 0) {
+    ++first;
+  }
+  return absl::NotFoundError(
+      absl::StrCat(PartPrefix(PartName(part)), "key ", keys[first],
+                   " is missing, the first of ", segment.result.num_missing,
+                   " missing among ", keys.size()));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<DecodedLookup>> DecodedLookup::Decode(
+    const grpc::ByteBuffer& bytes, const Catalog& catalog,
+    const RequestLimits& limits) {
+  auto decoded = std::make_unique<ProtoDecodedLookup>();
+  absl::Status status = decoded->Init(bytes, catalog, limits);
+  if (!status.ok()) return status;
+  return decoded;
+}
+
+}  // namespace gatherd
