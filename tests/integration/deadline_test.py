@@ -1,0 +1,89 @@
+"""Deadlines and cancellation: late work is refused, not carried out."""
+
+import grpc
+import numpy as np
+
+from proto.gatherd.v1 import gatherd_pb2 as pb
+from tests.integration.harness.api import (
+    CALL_TIMEOUT_S, ApiTestCase, table_lookup, table_update)
+from tests.integration.harness.exposition import scrape
+from tests.integration.harness.process import config_of, table_of, wait_until
+
+LATE = grpc.StatusCode.DEADLINE_EXCEEDED
+LOOKUP = pb.LookupRequest(lookups=[table_lookup("words", [1])])
+UPDATE = pb.UpdateRequest(
+    updates=[table_update("words", [1], np.ones((1, 4)))])
+ERASE = pb.EraseRequest(erases=[pb.TableErase(table="words", keys=[1])])
+
+
+class DefaultDeadlineTest(ApiTestCase):
+    """A default that has passed before any work can begin."""
+    CONFIG = config_of([table_of("words", 4, 100)],
+                       server={"default_deadline": "1us"})
+
+    def test_calls_without_a_deadline(self):
+        stub = self.client.embeddings
+        before = self.client.table_info("words")
+        for call, request in ((stub.Lookup, LOOKUP), (stub.Update, UPDATE),
+                              (stub.Erase, ERASE)):
+            with self.assertFails(LATE):
+                call(request)
+        self.assertEqual(self.client.table_info("words"), before)
+        rejected = scrape(self.server)["gatherd_rejected_total"]
+        self.assertGreaterEqual(rejected.value(reason="deadline"), 3)
+
+    def test_each_message_of_a_stream(self):
+        for call, request in ((self.client.embeddings.LookupStream, LOOKUP),
+                              (self.client.embeddings.UpdateStream, UPDATE)):
+            with self.assertFails(LATE):
+                list(call(iter([request])))
+
+    def test_the_callers_own_deadline_counts_instead(self):
+        self.client.update("words", [2], np.ones((1, 4)))
+        self.assertEqual(self.client.lookup("words", [2]).num_missing, 0)
+
+
+class DeadlineTest(ApiTestCase):
+    CONFIG = config_of([table_of("words", 4, 100),
+                        table_of("large", 64, 100000, "dense")])
+
+    def test_a_stream_outlives_the_default_deadline(self):
+        """Which is for each message; the default is 1 s."""
+        def slowly():
+            for _ in range(4):
+                yield LOOKUP
+                self.pause()
+        replies = list(self.client.embeddings.LookupStream(slowly()))
+        self.assertEqual(len(replies), 4)
+
+    @staticmethod
+    def pause():
+        try:
+            wait_until(lambda: False, 0.4, "")
+        except AssertionError:
+            pass
+
+    def test_very_short_deadlines_end_in_time_or_in_full(self):
+        for _ in range(200):
+            try:
+                reply = self.client.embeddings.Lookup(LOOKUP, timeout=5e-4)
+                self.assertEqual(len(reply.results), 1)
+            except grpc.RpcError as error:
+                self.assertEqual(error.code(), LATE, error.details())
+
+    def test_cancelled_calls_are_counted_and_harm_nothing(self):
+        request = pb.LookupRequest(
+            lookups=[table_lookup("large", np.arange(50000) * 2)])
+        for _ in range(30):
+            self.client.embeddings.Lookup.future(
+                request, timeout=CALL_TIMEOUT_S).cancel()
+        self.assertEqual(self.client.lookup("words", [5]).num_missing, 1)
+
+        def all_ended():
+            metrics = scrape(self.server)
+            method = {"grpc_method": "Lookup"}
+            return (metrics["grpc_server_started_total"].sum(**method)
+                    == metrics["grpc_server_handled_total"].sum(**method))
+        wait_until(all_ended, 10, "every started call has ended")
+        inflight = scrape(self.server)["gatherd_inflight_requests"]
+        self.assertEqual(inflight.value(), 0)

@@ -1,0 +1,117 @@
+"""Rows that tell their key and version, and the processes that check them.
+
+Two arrays in shared memory hold, for each key, the version that a writer has
+begun to write and the last one that was acknowledged. A reader looks at
+`acknowledged` before it asks and at `begun` after the reply: a row is right
+if all of it is of one version in between.
+"""
+
+import time
+
+import numpy as np
+
+from tests.integration.harness.api import Client, missing_keys
+
+DIM = 48
+BATCH_KEYS = 64
+# Of hashed tables every fourth version of a key is its absence.
+ERASE_EVERY = 4
+
+
+def rows_of(keys, versions):
+    """Bit patterns, not numbers: version, key, then a mix of both."""
+    keys = np.asarray(keys, np.uint64)[:, None]
+    versions = np.asarray(versions, np.uint64)[:, None]
+    mixed = (keys * np.uint64(0x9E3779B97F4A7C15)
+             + versions * np.uint64(0xC2B2AE3D27D4EB4F)
+             + np.arange(DIM, dtype=np.uint64) * np.uint64(0x165667B19E3779F9))
+    mixed ^= mixed >> np.uint64(29)
+    words = (mixed & np.uint64(0xFFFFFFFF)).astype(np.uint32)
+    words[:, 0], words[:, 1] = versions[:, 0], keys[:, 0]
+    return words.view(np.float32)
+
+
+def is_erase(table, version):
+    return table == "hashed" and version % ERASE_EVERY == 0
+
+
+def write(address, table, keys, begun, acknowledged, stop, seed):
+    """Writes batches of its own keys until told to stop; the count."""
+    client, rng, count = Client(address), np.random.default_rng(seed), 0
+    begun, acknowledged = _array(begun), _array(acknowledged)
+    while not stop.is_set():
+        chosen = rng.choice(keys, BATCH_KEYS, replace=False)
+        versions = begun[chosen] + 1
+        begun[chosen] = versions
+        erased = np.array([is_erase(table, v) for v in versions])
+        if erased.any():
+            result = client.erase(table, chosen[erased])
+            assert result.num_erased == erased.sum(), result
+        if not erased.all():
+            kept = chosen[~erased]
+            client.update(table, kept, rows_of(kept, versions[~erased]))
+        acknowledged[chosen] = versions
+        count += 1
+    return count
+
+
+def read(address, table, num_keys, begun, acknowledged, stop, seed):
+    """Reads and checks random batches until told to stop; the count."""
+    client, rng, count = Client(address), np.random.default_rng(seed), 0
+    begun, acknowledged = _array(begun), _array(acknowledged)
+    while not stop.is_set():
+        keys = rng.integers(0, num_keys, 4 * BATCH_KEYS)
+        oldest = acknowledged[keys]
+        result = client.lookup(table, keys)
+        newest = begun[keys]
+        words = np.frombuffer(result.values, np.uint32).reshape(-1, DIM)
+        missing = np.isin(keys, missing_keys(result, keys.tolist()))
+        _check_present(keys[~missing], words[~missing], oldest[~missing],
+                       newest[~missing])
+        for key, first, last in zip(keys[missing], oldest[missing],
+                                    newest[missing]):
+            assert any(is_erase(table, v) for v in range(first, last + 1)), (
+                f"key {key} is missing; versions {first} to {last}")
+        count += 1
+    return count
+
+
+def _check_present(keys, words, oldest, newest):
+    versions = words[:, 0].astype(np.int64)
+    whole = (words == rows_of(keys, versions).view(np.uint32)).all(axis=1)
+    assert whole.all(), (
+        f"torn: key {keys[~whole][0]}: {words[~whole][0]}")
+    stale = (versions < oldest) | (versions > newest)
+    assert not stale.any(), (
+        f"key {keys[stale][0]} has version {versions[stale][0]}, not one "
+        f"of {oldest[stale][0]} to {newest[stale][0]}")
+
+
+def _array(shared):
+    """int64 over shared memory; aligned 8-byte stores are not torn."""
+    return np.frombuffer(shared, np.int64)
+
+
+def run(role, args, stop, outcomes):
+    """A child process's main: puts (role, count or text of the failure)."""
+    try:
+        outcomes.put((role.__name__, role(*args)))
+    except BaseException as error:
+        stop.set()
+        outcomes.put((role.__name__, f"{type(error).__name__}: {error}"))
+
+
+def first_write(client, table, num_keys, begun, acknowledged):
+    """Version 1 of every key."""
+    keys = np.arange(num_keys)
+    client.update(table, keys, rows_of(keys, np.ones(num_keys)))
+    _array(begun)[:] = 1
+    _array(acknowledged)[:] = 1
+
+
+def run_until(stop, seconds):
+    """Sleeps that long, less if a child fails; then tells all to stop."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline and not stop.is_set():
+        time.sleep(0.05)
+    stop.set()
