@@ -16,7 +16,7 @@
 namespace gatherd {
 
 struct FlagSpec {
-  std::string_view name;   // without dashes
+  std::string_view name;  // without dashes
   bool takes_value = true;
 };
 
