@@ -18,12 +18,15 @@ struct LoadReport {
   std::vector<std::string> notes;  // e.g. float64 narrowed, duplicate keys
 };
 
-// Files are memory-mapped; `num_threads` read and convert blocks of rows, which
-// are written in file order, so that of duplicate keys the last stands.
+// `num_threads` threads, the calling one among them, read and convert blocks of
+// rows, which are written in file order, so that of duplicate keys the last
+// stands. On an error the blocks before it are in the table.
+//
 // INVALID_ARGUMENT naming file, offset and reason for a file that is no
 // row-major little-endian .npy of a supported type and shape, that is cut
-// short, or that has another dim or more rows than the table. CANCELLED soon
-// after progress.cancelled has been set.
+// short or changes meanwhile, or that has another dim or more rows (distinct
+// keys, if hashed) than the table. CANCELLED soon after progress.cancelled has
+// been set.
 absl::StatusOr<LoadReport> LoadSource(const SourceSpec& source, Table& table,
                                       int num_threads, LoadProgress& progress);
 
