@@ -1,0 +1,64 @@
+// Finds the slot of a key: what a dense and a hashed table differ in.
+//
+// Lookups go through groups of keys in three steps, with other groups' steps
+// in between, so that the memory each step needs has arrived when its turn
+// comes: Prefetch, Find, Confirm. They may run at any time beside the writer;
+// Find and Confirm of a group, and the use of the slots found, belong into one
+// stay in the table's epoch domain.
+//
+// The other functions are for the table's writer, one thread at a time.
+#ifndef GATHERD_CORE_TABLE_SLOT_INDEX_H_
+#define GATHERD_CORE_TABLE_SLOT_INDEX_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/types/span.h"
+
+namespace gatherd {
+
+// Some keys on their way through a lookup.
+struct KeyGroup {
+  static constexpr size_t kMaxKeys = 32;
+
+  absl::Span<const int64_t> keys;  // at most kMaxKeys
+  uint64_t hashes[kMaxKeys];       // the index's own
+  uint32_t slots[kMaxKeys];        // kDefaultSlot where there is no row
+  uint32_t found;                  // bit i: keys[i] exists
+};
+
+class SlotIndex {
+ public:
+  virtual ~SlotIndex() = default;
+
+  // Fetches what Find will read.
+  virtual void Prefetch(KeyGroup& group) const = 0;
+  // Fills slots and found; a slot of a hashed table is likely, not certain.
+  virtual void Find(KeyGroup& group) const = 0;
+  // Makes them certain, reading the slots.
+  virtual void Confirm(KeyGroup& group) const = 0;
+
+  // Whether a row can exist under `key` at all.
+  virtual bool Accepts(int64_t key) const = 0;
+  // The slot of `key`, exactly, or kDefaultSlot.
+  virtual uint32_t SlotOf(int64_t key) const = 0;
+
+  // Makes `slot`, filled before, the row of `key`, which the index accepts,
+  // and returns the slot that was, or kDefaultSlot. Lookups see one or the
+  // other.
+  virtual uint32_t Put(int64_t key, uint32_t slot) = 0;
+  // Returns the slot that was, or kDefaultSlot.
+  virtual uint32_t Remove(int64_t key) = 0;
+
+  // Writes slots of existing keys, in no particular order and from `*cursor`
+  // on, to `keys` and `slots` (as many as both have room for, at least 8) and
+  // moves the cursor. Returns how many; 0 at the end.
+  virtual size_t List(uint64_t* cursor, absl::Span<int64_t> keys,
+                      absl::Span<uint32_t> slots) const = 0;
+
+  virtual uint64_t num_bytes() const = 0;
+};
+
+}  // namespace gatherd
+
+#endif  // GATHERD_CORE_TABLE_SLOT_INDEX_H_
