@@ -36,6 +36,17 @@ absl::Status CatalogEntry::MakeTable(const TableFactory& factory) {
   return absl::OkStatus();
 }
 
+TableStats CatalogEntry::Stats() const {
+  if (table() != nullptr) return table()->Stats();
+  TableStats stats;
+  for (const TierSpec& tier : spec_.table.tiers) {
+    TierStats& tier_stats = stats.tiers.emplace_back();
+    tier_stats.kind = tier.kind;
+    tier_stats.capacity_rows = tier.rows;
+  }
+  return stats;
+}
+
 absl::StatusOr<std::unique_ptr<Catalog>> Catalog::Create(
     absl::Span<const CatalogTableSpec> specs) {
   std::unique_ptr<Catalog> catalog(new Catalog);

@@ -55,6 +55,9 @@ class CatalogEntry {
   // Makes the table, empty. Call once. The factory's error, if it fails.
   absl::Status MakeTable(const TableFactory& factory);
 
+  // The table's, or before it is made those of its tiers, empty.
+  TableStats Stats() const;
+
   LoadProgress& progress() { return progress_; }
   const LoadProgress& progress() const { return progress_; }
 

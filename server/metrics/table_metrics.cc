@@ -9,18 +9,6 @@ namespace {
 
 using Families = std::vector<prometheus::MetricFamily>;
 
-// What can be said of a table before it is made: its tiers, empty.
-TableStats StatsOf(const CatalogEntry& entry) {
-  if (entry.table() != nullptr) return entry.table()->Stats();
-  TableStats stats;
-  for (const TierSpec& tier : entry.spec().tiers) {
-    TierStats& tier_stats = stats.tiers.emplace_back();
-    tier_stats.kind = tier.kind;
-    tier_stats.capacity_rows = tier.rows;
-  }
-  return stats;
-}
-
 }  // namespace
 
 TableMetrics::TableMetrics(const Catalog& catalog)
@@ -125,7 +113,7 @@ void TableMetrics::CollectTiers(Families& families) const {
                                  "Rows that had to leave the tier.");
   for (const auto& entry : catalog_.entries()) {
     const Counters& counters = counters_[entry->index()];
-    const TableStats stats = StatsOf(*entry);
+    const TableStats stats = entry->Stats();
     const std::string& table = entry->spec().name;
     AddSeries(table_rows, {{"table", table}}, stats.num_rows);
     AddSeries(revision, {{"table", table}}, stats.revision);

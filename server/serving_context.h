@@ -1,0 +1,31 @@
+// What every call of EmbeddingService works with. Made by the composition
+// root; all of it outlives the calls.
+#ifndef GATHERD_SERVER_SERVING_CONTEXT_H_
+#define GATHERD_SERVER_SERVING_CONTEXT_H_
+
+#include "absl/time/time.h"
+#include "core/catalog/catalog.h"
+#include "core/exec/dispatcher.h"
+#include "server/admission.h"
+#include "server/metrics/metrics.h"
+#include "server/open_calls.h"
+#include "server/request_codec.h"
+#include "server/serving_state.h"
+
+namespace gatherd {
+
+struct ServingContext {
+  const Catalog& catalog;
+  Dispatcher& dispatcher;
+  Admission& admission;
+  Metrics& metrics;
+  const ServingState& state;
+  OpenCalls& open_calls;
+  RequestLimits limits;
+  // Of unary calls that carry none, and of each message on a stream.
+  absl::Duration default_deadline;
+};
+
+}  // namespace gatherd
+
+#endif  // GATHERD_SERVER_SERVING_CONTEXT_H_
