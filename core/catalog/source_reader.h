@@ -10,8 +10,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "core/catalog/npy_file.h"
 #include "core/catalog/source_spec.h"
+#include "core/npy/npy_file.h"
 #include "core/rows/row_kernels.h"
 #include "core/table/table_spec.h"
 

@@ -7,6 +7,7 @@ import re
 ALLOWED = {
     "core/base": set(),
     "core/rows": {"core/base"},
+    "core/npy": {"core/base"},
     "core/cuda": {"core/base"},
     "core/kernels": {"core/base"},
     "core/store": {"core/base"},
@@ -15,14 +16,14 @@ ALLOWED = {
     "core/exec": {"core/base", "core/rows", "core/cuda", "core/table"},
     "core/catalog": {
         "core/base", "core/rows", "core/table", "core/shard", "core/store",
-        "core/exec",
+        "core/exec", "core/npy",
     },
     "proto": set(),
     "cli": {"core/base"},
     "server": {
         "core/base", "core/table", "core/catalog", "core/exec", "proto", "cli",
     },
-    "client": {"core/base", "proto", "cli"},
+    "client": {"core/base", "core/npy", "proto", "cli"},
     # What tests share may use the whole engine, not the programs.
     "testing": {
         "core/base", "core/rows", "core/cuda", "core/kernels", "core/store",

@@ -1,6 +1,6 @@
 // A .npy file, seen as rows: the elements of all dimensions but the first.
-#ifndef GATHERD_CORE_CATALOG_NPY_FILE_H_
-#define GATHERD_CORE_CATALOG_NPY_FILE_H_
+#ifndef GATHERD_CORE_NPY_NPY_FILE_H_
+#define GATHERD_CORE_NPY_NPY_FILE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -10,8 +10,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "core/catalog/input_file.h"
-#include "core/catalog/npy_header.h"
+#include "core/npy/input_file.h"
+#include "core/npy/npy_header.h"
 
 namespace gatherd {
 
@@ -54,4 +54,4 @@ class NpyFile {
 
 }  // namespace gatherd
 
-#endif  // GATHERD_CORE_CATALOG_NPY_FILE_H_
+#endif  // GATHERD_CORE_NPY_NPY_FILE_H_

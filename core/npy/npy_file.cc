@@ -1,4 +1,4 @@
-#include "core/catalog/npy_file.h"
+#include "core/npy/npy_file.h"
 
 #include <algorithm>
 #include <optional>

@@ -7,8 +7,8 @@
 //              'fortran_order' and 'shape', padded with blanks
 //   then       the elements, row-major
 // https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
-#ifndef GATHERD_CORE_CATALOG_NPY_HEADER_H_
-#define GATHERD_CORE_CATALOG_NPY_HEADER_H_
+#ifndef GATHERD_CORE_NPY_NPY_HEADER_H_
+#define GATHERD_CORE_NPY_NPY_HEADER_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -48,4 +48,4 @@ absl::StatusOr<NpyHeader> ParseNpyHeader(std::string_view file);
 
 }  // namespace gatherd
 
-#endif  // GATHERD_CORE_CATALOG_NPY_HEADER_H_
+#endif  // GATHERD_CORE_NPY_NPY_HEADER_H_

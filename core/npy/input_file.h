@@ -4,8 +4,8 @@
 // or its network storage fails, a look at the missing part kills the whole
 // process with SIGBUS, whereas pread returns short or an error. The copy that a
 // mapping would save is small beside converting and indexing the rows.
-#ifndef GATHERD_CORE_CATALOG_INPUT_FILE_H_
-#define GATHERD_CORE_CATALOG_INPUT_FILE_H_
+#ifndef GATHERD_CORE_NPY_INPUT_FILE_H_
+#define GATHERD_CORE_NPY_INPUT_FILE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -51,4 +51,4 @@ class InputFile {
 
 }  // namespace gatherd
 
-#endif  // GATHERD_CORE_CATALOG_INPUT_FILE_H_
+#endif  // GATHERD_CORE_NPY_INPUT_FILE_H_

@@ -1,4 +1,4 @@
-#include "core/catalog/npy_header.h"
+#include "core/npy/npy_header.h"
 
 #include <algorithm>
 #include <optional>

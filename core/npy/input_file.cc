@@ -1,4 +1,4 @@
-#include "core/catalog/input_file.h"
+#include "core/npy/input_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
