@@ -36,7 +36,8 @@ class ConcurrencyTest(ApiTestCase):
         def run(number):
             client = Client(self.server.address)
             try:
-                barrier.wait()
+                grpc.channel_ready_future(client.channel).result(60)
+                barrier.wait(60)
                 work(client, number)
             except Exception as error:
                 failures.append(f"client {number}: {error!r}")

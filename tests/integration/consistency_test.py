@@ -5,12 +5,14 @@ GATHERD_STRESS_SECONDS says for how long each table is written and read.
 
 import multiprocessing
 import os
+import sys
 
 from tests.integration.harness import versioned_rows
 from tests.integration.harness.api import ApiTestCase
 from tests.integration.harness.process import config_of, table_of
 
 NUM_KEYS = 2000
+WRITERS, READERS = 2, 4
 SECONDS = float(os.environ.get("GATHERD_STRESS_SECONDS", "5"))
 
 
@@ -22,33 +24,28 @@ class ConsistencyTest(ApiTestCase):
 
     def stress(self, table):
         context = multiprocessing.get_context("spawn")
-        begun = context.RawArray("q", NUM_KEYS)
-        acknowledged = context.RawArray("q", NUM_KEYS)
-        stop, outcomes = context.Event(), context.Queue()
-        versioned_rows.first_write(self.client, table, NUM_KEYS, begun,
-                                   acknowledged)
-        address = self.server.address
-        jobs = [(versioned_rows.write,
-                 (address, table, list(range(writer, NUM_KEYS, 2)), begun,
-                  acknowledged, stop, writer)) for writer in range(2)]
-        jobs += [(versioned_rows.read,
-                  (address, table, NUM_KEYS, begun, acknowledged, stop,
-                   10 + reader)) for reader in range(4)]
-        children = [context.Process(target=versioned_rows.run,
-                                    args=(role, args, stop, outcomes))
-                    for role, args in jobs]
+        stress = versioned_rows.Stress(
+            self.server.address, table, NUM_KEYS,
+            context.RawArray("q", NUM_KEYS), context.RawArray("q", NUM_KEYS),
+            context.Barrier(WRITERS + READERS + 1), context.Event())
+        versioned_rows.first_write(self.client, stress)
+        outcomes = context.Queue()
+        jobs = [(versioned_rows.write, stress, outcomes, writer,
+                 range(writer, NUM_KEYS, WRITERS))
+                for writer in range(WRITERS)]
+        jobs += [(versioned_rows.read, stress, outcomes, 100 + reader)
+                 for reader in range(READERS)]
+        children = [context.Process(target=versioned_rows.run, args=job)
+                    for job in jobs]
         for child in children:
             child.start()
-        try:
-            versioned_rows.run_until(stop, SECONDS)
-            results = [outcomes.get(timeout=60) for _ in children]
-        finally:
-            stop.set()
-            for child in children:
-                child.join(10)
-                if child.is_alive():
-                    child.terminate()
-        print(f"{table}, {SECONDS} s: {sorted(results)}")
+            self.addCleanup(child.join)
+            self.addCleanup(child.terminate)
+        stress.ready.wait(60)
+        stress.stop.wait(SECONDS)
+        stress.stop.set()
+        results = [outcomes.get(timeout=60) for _ in children]
+        print(f"{table}, {SECONDS} s: {results}", file=sys.stderr)
         for role, outcome in results:
             self.assertIsInstance(outcome, int, f"{role}: {outcome}")
             self.assertGreater(outcome, 0, role)

@@ -39,8 +39,6 @@ class WireFormatTest(ApiTestCase):
         return self.client.raw_unary(method, request)
 
     def refuse(self, method, request):
-        if parses(method, request):
-            return
         with self.assertFails(grpc.StatusCode.INVALID_ARGUMENT):
             self.call(method, request)
 
@@ -52,13 +50,10 @@ class WireFormatTest(ApiTestCase):
         for method in METHODS:
             for name, request in wire.NO_MESSAGES.items():
                 with self.subTest(method=method, request=name):
-                    self.assertFalse(parses(method, request))
                     self.refuse(method, request)
             for name, part in wire.NO_PARTS.items():
                 with self.subTest(method=method, part=name):
-                    request = wire.length_field(1, part)
-                    self.assertFalse(parses(method, request))
-                    self.refuse(method, request)
+                    self.refuse(method, wire.length_field(1, part))
 
     def test_garbage_to_the_table_service(self):
         for method in ("ListTables", "GetServerInfo"):
@@ -74,8 +69,9 @@ class WireFormatTest(ApiTestCase):
             offsets=[0, 1], weights=[1, 2, 3], output_type=1)])
         encoded = request.SerializeToString()
         for length in range(1, len(encoded)):
-            with self.subTest(length=length):
-                self.refuse("Lookup", encoded[:length])
+            if not parses("Lookup", encoded[:length]):
+                with self.subTest(length=length):
+                    self.refuse("Lookup", encoded[:length])
 
     def test_random_damage_never_stops_the_server(self):
         rng = random.Random(8)

@@ -1,12 +1,11 @@
 """Real word vectors, as a dense and as a hashed table."""
 
 import os
-import tempfile
 
 import numpy as np
 
 from tests.integration.harness.api import (
-    FLOAT16, INT8, ApiTestCase, Client, float32_rows, missing_keys)
+    FLOAT16, INT8, ApiTestCase, float32_rows, missing_keys)
 from tests.integration.harness.process import (
     Server, config_of, gatherctl, table_of)
 
@@ -23,16 +22,13 @@ class WordsTest(ApiTestCase):
         cls.rows = np.load(DATA + "_100d.npy")
         cls.keys = np.load(DATA + "_keys.npy")
         hashed = {"rows": DATA + "_100d.npy", "keys": DATA + "_keys.npy"}
-        cls.server = Server(config_of([
+        cls.use(Server(config_of([
             table_of("words", DIM, 5000, source=hashed),
             table_of("by_rank", DIM, 2000, "dense",
                      source={"rows": hashed["rows"]}),
             table_of("small", DIM, 2000, data_type="int8", source=hashed),
             table_of("tiered", DIM, 5000, tier="gpu", source=hashed),
-        ]), folder=tempfile.mkdtemp(prefix="gatherd_test_"))
-        cls.addClassCleanup(cls.server.close)
-        cls.client = Client(cls.server.address)
-        cls.addClassCleanup(cls.client.close)
+        ])))
 
     def test_every_word_under_its_hash_and_its_rank(self):
         for table in ("words", "tiered"):

@@ -131,27 +131,28 @@ def missing_keys(result, keys):
 
 
 class ApiTestCase(unittest.TestCase):
-    """Tests over one server of the class's CONFIG, stopped at the end."""
+    """Tests over one server of the class's CONFIG, or over their own."""
 
     CONFIG = None
-    server: Server
-    client: Client
+    server = None
+    client = None
 
     @classmethod
     def setUpClass(cls):
-        if cls.CONFIG is None:
-            return
-        cls.server = Server(cls.CONFIG)
-        cls.addClassCleanup(cls.server.close)
-        cls.client = Client(cls.server.address)
+        if cls.CONFIG is not None:
+            cls.use(Server(cls.CONFIG))
+
+    @classmethod
+    def use(cls, server):
+        """Makes it the class's server, to be stopped cleanly at the end."""
+        cls.server = server
+        cls.addClassCleanup(server.close)
+        cls.client = Client(server.address)
         cls.addClassCleanup(cls.client.close)
 
     @classmethod
     def tearDownClass(cls):
-        if cls.CONFIG is None:
-            return
-        code = cls.server.stop()
-        if code != 0:
+        if cls.server is not None and (code := cls.server.stop()) != 0:
             raise AssertionError(f"gatherd ended with {code}")
 
     def connect(self, server):

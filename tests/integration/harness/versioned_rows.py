@@ -6,11 +6,11 @@ begun to write and the last one that was acknowledged. A reader looks at
 if all of it is of one version in between.
 """
 
-import time
+import dataclasses
 
 import numpy as np
 
-from tests.integration.harness.api import Client, missing_keys
+from tests.integration.harness.api import Client
 
 DIM = 48
 BATCH_KEYS = 64
@@ -35,45 +35,78 @@ def is_erase(table, version):
     return table == "hashed" and version % ERASE_EVERY == 0
 
 
-def write(address, table, keys, begun, acknowledged, stop, seed):
+@dataclasses.dataclass
+class Stress:
+    """What the processes of one run share."""
+    address: str
+    table: str
+    num_keys: int
+    begun: object  # arrays of int64
+    acknowledged: object
+    ready: object  # a barrier that everyone passes before the first call
+    stop: object  # an event
+
+    def versions(self):
+        """Arrays over the shared memory; aligned stores are not torn."""
+        return (np.frombuffer(self.begun, np.int64),
+                np.frombuffer(self.acknowledged, np.int64))
+
+    def connect(self):
+        client = Client(self.address)
+        self.ready.wait(60)
+        return client
+
+
+def write(stress, seed, keys):
     """Writes batches of its own keys until told to stop; the count."""
-    client, rng, count = Client(address), np.random.default_rng(seed), 0
-    begun, acknowledged = _array(begun), _array(acknowledged)
-    while not stop.is_set():
+    begun, acknowledged = stress.versions()
+    rng, count, client = np.random.default_rng(seed), 0, stress.connect()
+    while not stress.stop.is_set():
         chosen = rng.choice(keys, BATCH_KEYS, replace=False)
         versions = begun[chosen] + 1
         begun[chosen] = versions
-        erased = np.array([is_erase(table, v) for v in versions])
+        erased = np.array([is_erase(stress.table, v) for v in versions])
         if erased.any():
-            result = client.erase(table, chosen[erased])
+            result = client.erase(stress.table, chosen[erased])
             assert result.num_erased == erased.sum(), result
         if not erased.all():
             kept = chosen[~erased]
-            client.update(table, kept, rows_of(kept, versions[~erased]))
+            client.update(stress.table, kept,
+                          rows_of(kept, versions[~erased]))
         acknowledged[chosen] = versions
         count += 1
     return count
 
 
-def read(address, table, num_keys, begun, acknowledged, stop, seed):
+def read(stress, seed):
     """Reads and checks random batches until told to stop; the count."""
-    client, rng, count = Client(address), np.random.default_rng(seed), 0
-    begun, acknowledged = _array(begun), _array(acknowledged)
-    while not stop.is_set():
-        keys = rng.integers(0, num_keys, 4 * BATCH_KEYS)
+    begun, acknowledged = stress.versions()
+    rng, count, client = np.random.default_rng(seed), 0, stress.connect()
+    while not stress.stop.is_set():
+        keys = rng.integers(0, stress.num_keys, 4 * BATCH_KEYS)
         oldest = acknowledged[keys]
-        result = client.lookup(table, keys)
+        result = client.lookup(stress.table, keys)
         newest = begun[keys]
         words = np.frombuffer(result.values, np.uint32).reshape(-1, DIM)
-        missing = np.isin(keys, missing_keys(result, keys.tolist()))
+        missing = _missing_mask(result)
         _check_present(keys[~missing], words[~missing], oldest[~missing],
                        newest[~missing])
         for key, first, last in zip(keys[missing], oldest[missing],
                                     newest[missing]):
-            assert any(is_erase(table, v) for v in range(first, last + 1)), (
+            assert any(is_erase(stress.table, v)
+                       for v in range(first, last + 1)), (
                 f"key {key} is missing; versions {first} to {last}")
         count += 1
     return count
+
+
+def _missing_mask(result):
+    if not result.missing:
+        return np.zeros(result.num_rows, bool)
+    bits = np.unpackbits(np.frombuffer(result.missing, np.uint8),
+                         bitorder="little", count=result.num_rows)
+    assert bits.sum() == result.num_missing, "bits and count differ"
+    return bits.astype(bool)
 
 
 def _check_present(keys, words, oldest, newest):
@@ -87,31 +120,18 @@ def _check_present(keys, words, oldest, newest):
         f"of {oldest[stale][0]} to {newest[stale][0]}")
 
 
-def _array(shared):
-    """int64 over shared memory; aligned 8-byte stores are not torn."""
-    return np.frombuffer(shared, np.int64)
-
-
-def run(role, args, stop, outcomes):
+def run(role, stress, outcomes, *args):
     """A child process's main: puts (role, count or text of the failure)."""
     try:
-        outcomes.put((role.__name__, role(*args)))
+        outcomes.put((role.__name__, role(stress, *args)))
     except BaseException as error:
-        stop.set()
+        stress.stop.set()
         outcomes.put((role.__name__, f"{type(error).__name__}: {error}"))
 
 
-def first_write(client, table, num_keys, begun, acknowledged):
+def first_write(client, stress):
     """Version 1 of every key."""
-    keys = np.arange(num_keys)
-    client.update(table, keys, rows_of(keys, np.ones(num_keys)))
-    _array(begun)[:] = 1
-    _array(acknowledged)[:] = 1
-
-
-def run_until(stop, seconds):
-    """Sleeps that long, less if a child fails; then tells all to stop."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline and not stop.is_set():
-        time.sleep(0.05)
-    stop.set()
+    keys = np.arange(stress.num_keys)
+    client.update(stress.table, keys, rows_of(keys, np.ones(len(keys))))
+    for versions in stress.versions():
+        versions[:] = 1
