@@ -4,6 +4,12 @@
 #ifndef GATHERD_CORE_ROWS_LANES_AVX512_H_
 #define GATHERD_CORE_ROWS_LANES_AVX512_H_
 
+// GCC's own avx512fintrin.h sets these off (GCC bug 105593).
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
+
 #include <immintrin.h>
 
 #include <cstddef>
