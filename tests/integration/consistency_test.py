@@ -7,6 +7,8 @@ import multiprocessing
 import os
 import sys
 
+import numpy as np
+
 from tests.integration.harness import versioned_rows
 from tests.integration.harness.api import ApiTestCase
 from tests.integration.harness.process import config_of, table_of
@@ -49,6 +51,20 @@ class ConsistencyTest(ApiTestCase):
         for role, outcome in results:
             self.assertIsInstance(outcome, int, f"{role}: {outcome}")
             self.assertGreater(outcome, 0, role)
+
+    def test_the_check_notices_torn_and_stale_rows(self):
+        keys, versions = np.array([3, 4]), np.array([7, 9])
+        words = versioned_rows.rows_of(keys, versions).view(np.uint32)
+        check = versioned_rows.check_present
+        check(keys, words, versions, versions)
+        with self.assertRaisesRegex(AssertionError, "key 4 has version 9"):
+            check(keys, words, versions + [0, 1], versions + 5)
+        with self.assertRaisesRegex(AssertionError, "key 3 has version 7"):
+            check(keys, words, versions - 5, versions - [1, 0])
+        words[1, 20:] = versioned_rows.rows_of([4], [8]).view(
+            np.uint32)[0, 20:]
+        with self.assertRaisesRegex(AssertionError, "torn: key 4"):
+            check(keys, words, versions, versions)
 
     def test_dense_table(self):
         self.stress("dense")

@@ -89,7 +89,7 @@ def read(stress, seed):
         newest = begun[keys]
         words = np.frombuffer(result.values, np.uint32).reshape(-1, DIM)
         missing = _missing_mask(result)
-        _check_present(keys[~missing], words[~missing], oldest[~missing],
+        check_present(keys[~missing], words[~missing], oldest[~missing],
                        newest[~missing])
         for key, first, last in zip(keys[missing], oldest[missing],
                                     newest[missing]):
@@ -109,7 +109,7 @@ def _missing_mask(result):
     return bits.astype(bool)
 
 
-def _check_present(keys, words, oldest, newest):
+def check_present(keys, words, oldest, newest):
     versions = words[:, 0].astype(np.int64)
     whole = (words == rows_of(keys, versions).view(np.uint32)).all(axis=1)
     assert whole.all(), (
