@@ -1,0 +1,159 @@
+#include "server/application.h"
+
+#include <grpcpp/impl/service_type.h>
+
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "core/catalog/catalog.h"
+#include "core/exec/dispatcher.h"
+#include "server/admission.h"
+#include "server/embedding_service.h"
+#include "server/grpc_endpoint.h"
+#include "server/http_server.h"
+#include "server/log.h"
+#include "server/metrics/metrics.h"
+#include "server/open_calls.h"
+#include "server/serving_context.h"
+#include "server/serving_state.h"
+#include "server/status_page.h"
+#include "server/table_service.h"
+#include "server/table_startup.h"
+
+namespace gatherd {
+namespace {
+
+// What calls of other services, such as health watches, get at the end.
+constexpr absl::Duration kShutdownGrace = absl::Milliseconds(200);
+
+constexpr char kPlainText[] = "text/plain; charset=utf-8";
+constexpr char kMetricsText[] = "text/plain; version=0.0.4; charset=utf-8";
+constexpr char kHtml[] = "text/html; charset=utf-8";
+
+class ApplicationImpl final : public Application {
+ public:
+  ApplicationImpl(const ServerConfig& config, Backend backend,
+                  std::unique_ptr<Catalog> catalog)
+      : config_(config),
+        backend_(std::move(backend)),
+        catalog_(std::move(catalog)),
+        dispatcher_(CreateThreadDispatcher({})),
+        admission_(config.max_inflight_bytes),
+        metrics_(*catalog_, backend_.name, MakeGauges()),
+        context_{*catalog_,
+                 *dispatcher_,
+                 admission_,
+                 metrics_,
+                 state_,
+                 open_calls_,
+                 {config.max_message_bytes, config.max_keys_per_request},
+                 config.default_deadline},
+        embedding_service_(CreateEmbeddingService(context_)),
+        table_service_(
+            CreateTableService(context_, {backend_.name, backend_.devices})),
+        startup_(*catalog_, backend_.make_table, *dispatcher_) {}
+
+  absl::Status OpenPorts() {
+    auto grpc =
+        GrpcEndpoint::Listen(config_.address, config_.max_message_bytes,
+                             {embedding_service_.get(), table_service_.get()});
+    if (!grpc.ok()) return grpc.status();
+    grpc_ = *std::move(grpc);
+    auto http = HttpServer::Listen(config_.metrics_address, MakePages());
+    if (!http.ok()) return http.status();
+    http_ = *std::move(http);
+    return absl::OkStatus();
+  }
+
+  const std::string& address() const override { return grpc_->address(); }
+  const std::string& metrics_address() const override {
+    return http_->address();
+  }
+
+  void StartTables(std::function<void(absl::Status)> done) override {
+    startup_.Start([this, done = std::move(done)](absl::Status status) {
+      if (status.ok()) BecomeReady();
+      done(std::move(status));
+    });
+  }
+
+  bool CancelStartup(absl::Time deadline) override {
+    startup_.Cancel();
+    return startup_.WaitForEnd(deadline - absl::Now());
+  }
+
+  void Drain(absl::Duration delay, absl::Duration timeout) override {
+    state_.set_phase(ServingPhase::kDraining);
+    grpc_->SetServing(false);
+    absl::SleepFor(delay);
+    state_.set_phase(ServingPhase::kRefusing);
+    const absl::Time deadline = absl::Now() + timeout;
+    if (!open_calls_.Drain(deadline)) {
+      Log(LogLevel::kWarning, "calls are cancelled, the time to end is over");
+    }
+    grpc_->Shutdown(std::min(deadline, absl::Now() + kShutdownGrace));
+  }
+
+ private:
+  LiveGauges MakeGauges() {
+    return {[this] { return admission_.num_requests(); },
+            [this] { return admission_.num_bytes(); },
+            [this] { return dispatcher_->num_queued(); }};
+  }
+
+  HttpPages MakePages() {
+    HttpPages pages;
+    pages["/"] = [this] {
+      return HttpPage{200, kHtml, RenderStatusPage(context_, backend_.name)};
+    };
+    pages["/metrics"] = [this] {
+      return HttpPage{200, kMetricsText, metrics_.Render()};
+    };
+    pages["/livez"] = [] { return HttpPage{200, kPlainText, "ok\n"}; };
+    pages["/readyz"] = [this] {
+      const ServingPhase phase = state_.phase();
+      if (phase == ServingPhase::kServing) {
+        return HttpPage{200, kPlainText, "ok\n"};
+      }
+      return HttpPage{503, kPlainText,
+                      std::string(ServingPhaseName(phase)) + "\n"};
+    };
+    return pages;
+  }
+
+  void BecomeReady() {
+    state_.set_phase(ServingPhase::kServing);
+    grpc_->SetServing(true);
+  }
+
+  // Destroyed from the last to the first: ports, then what calls work with.
+  const ServerConfig config_;
+  const Backend backend_;
+  const std::unique_ptr<Catalog> catalog_;
+  const std::unique_ptr<Dispatcher> dispatcher_;
+  ServingState state_;
+  OpenCalls open_calls_;
+  Admission admission_;
+  Metrics metrics_;
+  const ServingContext context_;
+  const std::unique_ptr<grpc::Service> embedding_service_;
+  const std::unique_ptr<grpc::Service> table_service_;
+  std::unique_ptr<GrpcEndpoint> grpc_;
+  std::unique_ptr<HttpServer> http_;
+  TableStartup startup_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Application>> Application::Create(
+    const Config& config, Backend backend) {
+  auto catalog = Catalog::Create(config.tables);
+  if (!catalog.ok()) return catalog.status();
+  auto application = std::make_unique<ApplicationImpl>(
+      config.server, std::move(backend), *std::move(catalog));
+  absl::Status status = application->OpenPorts();
+  if (!status.ok()) return status;
+  return application;
+}
+
+}  // namespace gatherd

@@ -1,0 +1,92 @@
+#include "server/grpc_endpoint.h"
+
+#include <grpc/support/log.h>
+#include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/server.h>
+#include <grpcpp/server_builder.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/listen_address.h"
+#include "server/log.h"
+
+namespace gatherd {
+namespace {
+
+constexpr char kEmbeddingService[] = "gatherd.v1.EmbeddingService";
+
+// A peer that has vanished without closing is noticed within 80 seconds.
+constexpr int kKeepaliveTimeMs = 60'000;
+constexpr int kKeepaliveTimeoutMs = 20'000;
+// Clients may ping this often, also between calls, as proxies make them.
+constexpr int kMinClientPingIntervalMs = 10'000;
+
+// gRPC's own log lines go where ours go.
+void LogLine(gpr_log_func_args* line) {
+  Log(line->severity == GPR_LOG_SEVERITY_ERROR ? LogLevel::kWarning
+                                               : LogLevel::kDebug,
+      "grpc", {{"text", line->message}});
+}
+
+void SetUpTransport(uint64_t max_message_bytes, grpc::ServerBuilder& builder) {
+  builder.SetMaxReceiveMessageSize(static_cast<int>(
+      std::min<uint64_t>(max_message_bytes, std::numeric_limits<int>::max())));
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveTimeMs);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS,
+                             kKeepaliveTimeoutMs);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  builder.AddChannelArgument(
+      GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
+      kMinClientPingIntervalMs);
+}
+
+absl::Status CannotListen(const std::string& address) {
+  return absl::UnavailableError(
+      absl::StrCat("cannot listen on ", address,
+                   ": the address is in use or cannot be used here"));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<GrpcEndpoint>> GrpcEndpoint::Listen(
+    const std::string& address, uint64_t max_message_bytes,
+    absl::Span<grpc::Service* const> services) {
+  const std::string_view path = UnixSocketPath(address);
+  if (!path.empty() && UnixSocketInUse(path)) return CannotListen(address);
+
+  gpr_set_log_function(&LogLine);
+  grpc::EnableDefaultHealthCheckService(true);
+  grpc::ServerBuilder builder;
+  SetUpTransport(max_message_bytes, builder);
+  for (grpc::Service* service : services) builder.RegisterService(service);
+  int port = 0;
+  builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &port);
+  std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
+  if (server == nullptr) return CannotListen(address);
+  auto endpoint = std::unique_ptr<GrpcEndpoint>(
+      new GrpcEndpoint(WithPort(address, port), std::move(server)));
+  endpoint->SetServing(false);
+  return endpoint;
+}
+
+GrpcEndpoint::GrpcEndpoint(std::string address,
+                           std::unique_ptr<grpc::Server> server)
+    : address_(std::move(address)), server_(std::move(server)) {}
+
+GrpcEndpoint::~GrpcEndpoint() { Shutdown(absl::Now()); }
+
+void GrpcEndpoint::SetServing(bool serving) {
+  grpc::HealthCheckServiceInterface* health = server_->GetHealthCheckService();
+  health->SetServingStatus("", serving);
+  health->SetServingStatus(kEmbeddingService, serving);
+}
+
+void GrpcEndpoint::Shutdown(absl::Time deadline) {
+  server_->Shutdown(absl::ToChronoTime(deadline));
+}
+
+}  // namespace gatherd

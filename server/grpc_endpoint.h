@@ -1,0 +1,51 @@
+// The gRPC port: transport options, health (grpc.health.v1), reflection.
+#ifndef GATHERD_SERVER_GRPC_ENDPOINT_H_
+#define GATHERD_SERVER_GRPC_ENDPOINT_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+
+namespace grpc {
+class Server;
+class Service;
+}  // namespace grpc
+
+namespace gatherd {
+
+class GrpcEndpoint {
+ public:
+  // Opens `address` at once, health saying NOT_SERVING. The services outlive
+  // the endpoint. UNAVAILABLE naming the address if it cannot be had, because
+  // it is in use or not of this machine.
+  static absl::StatusOr<std::unique_ptr<GrpcEndpoint>> Listen(
+      const std::string& address, uint64_t max_message_bytes,
+      absl::Span<grpc::Service* const> services);
+
+  // Shuts down, cancelling what still runs.
+  ~GrpcEndpoint();
+
+  // Where it listens, with the port that was picked for port 0.
+  const std::string& address() const { return address_; }
+
+  // What health says of the server and of EmbeddingService.
+  void SetServing(bool serving);
+
+  // Takes no connections and no calls any more, lets those that run end until
+  // `deadline`, then cancels them. Returns when all have ended.
+  void Shutdown(absl::Time deadline);
+
+ private:
+  GrpcEndpoint(std::string address, std::unique_ptr<grpc::Server> server);
+
+  const std::string address_;
+  const std::unique_ptr<grpc::Server> server_;
+};
+
+}  // namespace gatherd
+
+#endif  // GATHERD_SERVER_GRPC_ENDPOINT_H_

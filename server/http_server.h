@@ -1,0 +1,39 @@
+// A small HTTP server for pages that cost little: metrics, probes, status.
+#ifndef GATHERD_SERVER_HTTP_SERVER_H_
+#define GATHERD_SERVER_HTTP_SERVER_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace gatherd {
+
+struct HttpPage {
+  int status = 200;
+  std::string content_type;
+  std::string body;
+};
+
+// By path, called on any of the server's threads, several at a time.
+using HttpPages = std::map<std::string, std::function<HttpPage()>>;
+
+// Serves until destroyed. A bounded number of threads, each request with
+// time-outs, so that slow clients cannot take it over for long.
+class HttpServer {
+ public:
+  virtual ~HttpServer() = default;
+
+  // Opens `address`, HOST:PORT. UNAVAILABLE naming it if it cannot be had.
+  static absl::StatusOr<std::unique_ptr<HttpServer>> Listen(
+      const std::string& address, HttpPages pages);
+
+  // Where it listens, with the port that was picked for port 0.
+  virtual const std::string& address() const = 0;
+};
+
+}  // namespace gatherd
+
+#endif  // GATHERD_SERVER_HTTP_SERVER_H_

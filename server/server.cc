@@ -1,0 +1,122 @@
+#include "server/server.h"
+
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
+#include "server/application.h"
+#include "server/backend.h"
+#include "server/exit_code.h"
+#include "server/log.h"
+#include "server/shutdown_signals.h"
+#include "server/version.h"
+
+namespace gatherd {
+namespace {
+
+// How long memory that is just being taken may hold up the end.
+constexpr absl::Duration kStartupCancelTime = absl::Seconds(1);
+
+// What the main thread waits for.
+class Events {
+ public:
+  void TablesDone(absl::Status status) {
+    absl::MutexLock lock(&mutex_);
+    tables_ = std::move(status);
+  }
+  void Signalled() {
+    absl::MutexLock lock(&mutex_);
+    signalled_ = true;
+  }
+
+  // The outcome of bringing the tables up; none if a signal came first.
+  std::optional<absl::Status> WaitForTables() {
+    absl::MutexLock lock(&mutex_);
+    mutex_.Await(absl::Condition(this, &Events::TablesDoneOrSignalled));
+    return signalled_ ? std::nullopt : tables_;
+  }
+  void WaitForSignal() {
+    absl::MutexLock lock(&mutex_);
+    mutex_.Await(absl::Condition(&signalled_));
+  }
+
+ private:
+  bool TablesDoneOrSignalled() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return signalled_ || tables_.has_value();
+  }
+
+  absl::Mutex mutex_;
+  std::optional<absl::Status> tables_ ABSL_GUARDED_BY(mutex_);
+  bool signalled_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+int Fail(std::string_view what, const absl::Status& status,
+         ExitCode exit_code) {
+  Log(LogLevel::kError, what, {{"reason", std::string(status.message())}});
+  return exit_code;
+}
+
+// Stops while tables are still coming up. What cannot be interrupted (the
+// kernel clearing memory) is left to the end of the process.
+void StopStartup(Application& application, absl::Duration timeout,
+                 ExitCode exit_code) {
+  const bool ended =
+      application.CancelStartup(absl::Now() + kStartupCancelTime);
+  application.Drain(absl::ZeroDuration(), timeout);
+  if (!ended) std::_Exit(exit_code);
+}
+
+int Serve(const ServerConfig& config, Application& application,
+          Events& events) {
+  application.StartTables(
+      [&](absl::Status status) { events.TablesDone(std::move(status)); });
+  const std::optional<absl::Status> tables = events.WaitForTables();
+  if (!tables.has_value()) {
+    StopStartup(application, config.shutdown_timeout, kExitOk);
+    Log(LogLevel::kInfo, "stopped");
+    return kExitOk;
+  }
+  if (!tables->ok()) {
+    Fail("cannot start", *tables, kExitFailure);
+    StopStartup(application, absl::ZeroDuration(), kExitFailure);
+    return kExitFailure;
+  }
+  Log(LogLevel::kInfo, "ready");
+  events.WaitForSignal();
+  Log(LogLevel::kInfo, "draining");
+  application.Drain(config.drain_delay, config.shutdown_timeout);
+  Log(LogLevel::kInfo, "stopped");
+  return kExitOk;
+}
+
+}  // namespace
+
+int RunServer(const Config& config) {
+  ShutdownSignals signals;
+  auto backend = SelectBackend(config.devices);
+  if (!backend.ok()) {
+    return Fail("cannot use the devices", backend.status(), kExitNoGpu);
+  }
+  if (!backend->warning.empty()) Log(LogLevel::kWarning, backend->warning);
+  Log(LogLevel::kInfo, "starting",
+      {{"version", kVersion}, {"backend", backend->name}});
+
+  auto application = Application::Create(config, *std::move(backend));
+  if (!application.ok()) {
+    return Fail("cannot start", application.status(), kExitFailure);
+  }
+  Announce("listening on " + (*application)->address());
+  Announce("metrics on " + (*application)->metrics_address());
+
+  Events events;
+  signals.Watch([&] { events.Signalled(); });
+  return Serve(config.server, **application, events);
+}
+
+}  // namespace gatherd
