@@ -48,9 +48,14 @@ struct Config {
 // name in place of the position), also for a file that is not there.
 absl::StatusOr<Config> LoadConfig(const std::string& path);
 
-// The same for text already read; `path` is for messages and relative paths.
+// The same for text already read, without the environment; `path` is for
+// messages and relative paths.
 absl::StatusOr<Config> ParseConfig(const std::string& text,
                                    const std::string& path);
+
+// Every key that a file may have, as in "server.address" and
+// "tables.tiers.rows".
+std::vector<std::string> ConfigKeys();
 
 // The effective configuration as YAML that LoadConfig reads back as the same.
 std::string ConfigToYaml(const Config& config);

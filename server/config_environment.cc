@@ -1,0 +1,84 @@
+#include "server/config_environment.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <cstring>
+#include <regex>
+#include <string_view>
+
+#include "server/config_field.h"
+#include "server/config_server.h"
+
+namespace gatherd {
+namespace {
+
+constexpr char kPrefix[] = "GATHERD_SERVER_";
+
+std::string VariableOf(std::string_view key) {
+  std::string variable = kPrefix;
+  for (const char c : key) {
+    variable += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  }
+  return variable;
+}
+
+bool IsOverridable(const ConfigField<ServerConfig>& field) {
+  // The keys that are maps are written as nothing in this version.
+  return !field.write(ServerConfig()).empty();
+}
+
+// What the kubelet sets for Services: _SERVICE_HOST, _SERVICE_PORT[_NAME],
+// _PORT, _PORT_7400_TCP[_ADDR|_PORT|_PROTO].
+bool IsKubernetesVariable(const std::string& variable) {
+  static const auto& pattern = *new std::regex(
+      "GATHERD_SERVER_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT"
+      "(_[0-9]+_(TCP|UDP|SCTP)(_ADDR|_PORT|_PROTO)?)?)");
+  return std::regex_match(variable, pattern);
+}
+
+}  // namespace
+
+absl::Status ApplyEnvironment(ServerConfig& server) {
+  for (const ConfigField<ServerConfig>& field : ServerFields()) {
+    if (!IsOverridable(field)) continue;
+    const std::string variable = VariableOf(field.key);
+    const char* text = std::getenv(variable.c_str());
+    if (text == nullptr) continue;
+    ConfigEntry entry;
+    entry.key = field.key;
+    entry.value.kind = ConfigNode::Kind::kScalar;
+    entry.value.text = text;
+    const absl::Status status = field.read({entry, field.allowed}, server);
+    if (!status.ok()) {
+      return absl::InvalidArgumentError(variable + ": " +
+                                        std::string(status.message()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::vector<std::string> EnvironmentWarnings() {
+  std::vector<std::string> variables;
+  for (const ConfigField<ServerConfig>& field : ServerFields()) {
+    if (IsOverridable(field)) variables.push_back(VariableOf(field.key));
+  }
+  const std::vector<std::string_view> known(variables.begin(), variables.end());
+  std::vector<std::string> warnings;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string name(*variable, std::strcspn(*variable, "="));
+    if (name.rfind(kPrefix, 0) != 0 || IsKubernetesVariable(name) ||
+        std::find(known.begin(), known.end(), name) != known.end()) {
+      continue;
+    }
+    const std::string nearest(NearestWord(name, known));
+    warnings.push_back(name + " overrides nothing" +
+                       (nearest.empty() ? "" : "; perhaps " + nearest));
+  }
+  std::sort(warnings.begin(), warnings.end());
+  return warnings;
+}
+
+}  // namespace gatherd
