@@ -21,7 +21,8 @@ ALLOWED = {
     "proto": set(),
     "cli": {"core/base"},
     "server": {
-        "core/base", "core/table", "core/catalog", "core/exec", "proto", "cli",
+        "core/base", "core/table", "core/shard", "core/catalog", "core/exec",
+        "proto", "cli",
     },
     "client": {"core/base", "core/npy", "proto", "cli"},
     # What tests share may use the whole engine, not the programs.

@@ -1,0 +1,25 @@
+// What `gatherd --check` prints: the effective configuration, and the memory
+// that every table will take on each device. Touches no GPU.
+#ifndef GATHERD_SERVER_CHECK_H_
+#define GATHERD_SERVER_CHECK_H_
+
+#include <string>
+#include <vector>
+
+#include "server/config.h"
+
+namespace gatherd {
+
+// YAML documents: the configuration, then one for each backend that `devices`
+// may choose, with the memory of every table, tier and device. `num_gpus`, at
+// least 1, counts where `devices` lists none. docs/configuration.md describes
+// the format.
+std::string CheckReport(const Config& config, uint32_t num_gpus);
+
+// What does not stop the start for certain, but looks wrong from here: source
+// files that are not there, overrides of nothing. One line each.
+std::vector<std::string> CheckWarnings(const Config& config);
+
+}  // namespace gatherd
+
+#endif  // GATHERD_SERVER_CHECK_H_

@@ -1,0 +1,125 @@
+#include "server/check.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "core/shard/shard_plan.h"
+#include "core/table/cpu_table.h"
+
+namespace gatherd {
+namespace {
+
+constexpr char kTables[] = R"(
+tables:
+  - name: words
+    dim: 100
+    tiers: [{gpu: {rows: 10K}}, {host: {rows: 100K}}]
+  - name: ids
+    dim: 3
+    data_type: int8
+    key_space: dense
+    tiers: [{gpu: {rows: 1K}}]
+)";
+
+Config Parse(const std::string& devices, const std::string& tables = kTables) {
+  const auto config = ParseConfig("devices: " + devices + tables, "/c.yaml");
+  INFO(config.status());
+  REQUIRE(config.ok());
+  return *config;
+}
+
+// The documents behind the configuration.
+std::string MemoryOf(const Config& config, uint32_t num_gpus) {
+  const std::string yaml = ConfigToYaml(config);
+  const std::string report = CheckReport(config, num_gpus);
+  REQUIRE(report.substr(0, yaml.size()) == yaml);
+  return report.substr(yaml.size());
+}
+
+// `text` holds `line` once, the digits of `bytes` in place of its $.
+void CheckLine(const std::string& text, std::string line, uint64_t bytes) {
+  line.replace(line.find('$'), 1, std::to_string(bytes));
+  CAPTURE(text, line);
+  const size_t at = text.find(line);
+  CHECK(at != std::string::npos);
+  CHECK(text.find(line, at + 1) == std::string::npos);
+}
+
+TEST_CASE("The CPU backend takes what its tables will take", "[check]") {
+  const Config config = Parse("cpu");
+  const std::string memory = MemoryOf(config, 4);
+  const uint64_t words = CpuTableMemoryBytes(config.tables[0].table);
+  const uint64_t ids = CpuTableMemoryBytes(config.tables[1].table);
+  CHECK(words > 100'000 * 400);
+  CHECK(memory.rfind("---\nbackend: cpu\nmemory:\n", 0) == 0);
+  CHECK(memory.find("cuda") == std::string::npos);
+  CheckLine(
+      memory,
+      "  - {table: \"words\", tier: gpu, device: host, bytes: $}  # 0 B\n", 0);
+  CheckLine(memory,
+            "  - {table: \"words\", tier: host, device: host, bytes: $}",
+            words);
+  CheckLine(memory, "  - {table: \"ids\", tier: gpu, device: host, bytes: $}",
+            ids);
+  CheckLine(memory, "\ntotal:\n  - {device: host, bytes: $}", words + ids);
+}
+
+TEST_CASE("Listed GPUs take their shares", "[check]") {
+  const Config config = Parse("[5, 2]");
+  const std::string memory = MemoryOf(config, 1);
+  const TableSpec& words = config.tables[0].table;
+  const TableSpec& ids = config.tables[1].table;
+  const auto word_bytes = GpuTableBytesPerDevice(words, words.tiers[0], 2);
+  const auto id_bytes = GpuTableBytesPerDevice(ids, ids.tiers[0], 2);
+  CHECK(memory.rfind("---\nbackend: cuda\nmemory:\n", 0) == 0);
+  CHECK(memory.find("backend: cpu") == std::string::npos);
+  const std::vector<std::string> names = {"gpu5", "gpu2"};
+  for (size_t i = 0; i < names.size(); ++i) {
+    CheckLine(
+        memory,
+        "{table: \"words\", tier: gpu, device: " + names[i] + ", bytes: $}",
+        word_bytes[i].total_bytes());
+    CheckLine(memory,
+              "{table: \"ids\", tier: gpu, device: " + names[i] + ", bytes: $}",
+              id_bytes[i].total_bytes());
+    CheckLine(memory, "  - {device: " + names[i] + ", bytes: $}",
+              word_bytes[i].total_bytes() + id_bytes[i].total_bytes());
+  }
+  CheckLine(memory, "{table: \"words\", tier: host, device: host, bytes: $}",
+            CpuTableMemoryBytes(words));
+  CheckLine(memory, "  - {device: host, bytes: $}", CpuTableMemoryBytes(words));
+}
+
+TEST_CASE("Without a list, as many GPUs count as are asked for", "[check]") {
+  const std::string memory = MemoryOf(Parse("cuda"), 3);
+  CHECK(memory.find("{device: gpu2, ") != std::string::npos);
+  CHECK(memory.find("gpu3") == std::string::npos);
+  CHECK(memory.find("backend: cpu") == std::string::npos);
+}
+
+TEST_CASE("Both backends are shown where either may be chosen", "[check]") {
+  const Config config = Parse("auto");
+  CHECK(MemoryOf(config, 1) ==
+        MemoryOf(Parse("[0]"), 1) + MemoryOf(Parse("cpu"), 1));
+}
+
+TEST_CASE("No tables take nothing", "[check]") {
+  CHECK(MemoryOf(Parse("cpu", "\ntables: []"), 1) ==
+        "---\nbackend: cpu\nmemory: []\ntotal:\n"
+        "  - {device: host, bytes: 0}  # 0 B\n");
+}
+
+TEST_CASE("Sources that are not there are warned of", "[check]") {
+  const Config config = Parse("cpu", R"(
+tables:
+  - {name: t, dim: 1, tiers: [{host: {rows: 1}}],
+     source: {rows: /dev/null, keys: /no/keys.npy}}
+)");
+  CHECK(CheckWarnings(config) ==
+        std::vector<std::string>{"table `t`: /no/keys.npy cannot be read: No "
+                                 "such file or directory"});
+}
+
+}  // namespace
+}  // namespace gatherd
