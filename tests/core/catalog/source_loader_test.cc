@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tests/core/catalog/map_table.h"
-#include "tests/core/catalog/npy_bytes.h"
+#include "tests/core/npy/npy_bytes.h"
 
 namespace gatherd {
 namespace {

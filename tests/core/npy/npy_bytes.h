@@ -1,6 +1,6 @@
 // Makes .npy files, good and bad ones.
-#ifndef GATHERD_TESTS_CORE_CATALOG_NPY_BYTES_H_
-#define GATHERD_TESTS_CORE_CATALOG_NPY_BYTES_H_
+#ifndef GATHERD_TESTS_CORE_NPY_NPY_BYTES_H_
+#define GATHERD_TESTS_CORE_NPY_NPY_BYTES_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -29,4 +29,4 @@ std::string WriteTestFile(const std::string& name, const std::string& bytes);
 
 }  // namespace gatherd
 
-#endif  // GATHERD_TESTS_CORE_CATALOG_NPY_BYTES_H_
+#endif  // GATHERD_TESTS_CORE_NPY_NPY_BYTES_H_

@@ -1,4 +1,4 @@
-#include "tests/core/catalog/npy_bytes.h"
+#include "tests/core/npy/npy_bytes.h"
 
 #include <cstdlib>
 #include <fstream>

@@ -1,4 +1,4 @@
-#include "core/catalog/npy_file.h"
+#include "core/npy/npy_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/core/catalog/npy_bytes.h"
+#include "tests/core/npy/npy_bytes.h"
 
 namespace gatherd {
 namespace {

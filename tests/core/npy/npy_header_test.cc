@@ -1,10 +1,10 @@
-#include "core/catalog/npy_header.h"
+#include "core/npy/npy_header.h"
 
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
-#include "tests/core/catalog/npy_bytes.h"
+#include "tests/core/npy/npy_bytes.h"
 
 namespace gatherd {
 namespace {
