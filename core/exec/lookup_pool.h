@@ -5,6 +5,10 @@
 // short job waits for at most a chunk of every other. Several threads may run
 // chunks of the same job.
 //
+// A thread without work sleeps at once. To wake it takes 3 to 5 us
+// (tests/bench/dispatch_bench), a third of what the smallest lookup that comes
+// here takes; spinning would take that and more from the threads of gRPC.
+//
 // One mutex guards the queue and the state of the jobs in it. It is never held
 // while a table works or a job's `done` runs.
 #ifndef GATHERD_CORE_EXEC_LOOKUP_POOL_H_
