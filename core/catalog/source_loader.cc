@@ -155,9 +155,9 @@ absl::StatusOr<LoadReport> LoadSource(const SourceSpec& source, Table& table,
   const uint64_t num_duplicates = report.num_rows - load.num_inserted();
   if (table.spec().key_space == KeySpace::kHashed && was_empty &&
       num_duplicates > 0) {
-    report.notes.push_back(absl::StrCat(
-        source.keys_path, ": ", num_duplicates,
-        " rows gave way to a later row of the same key"));
+    report.notes.push_back(
+        absl::StrCat(source.keys_path, ": ", num_duplicates,
+                     " rows gave way to a later row of the same key"));
   }
   report.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start)

@@ -42,7 +42,7 @@ struct TableStats {
 
 // An update that has been checked and has room, but has not begun. Holds the
 // table's turn to write: keep it short, and prepare several tables in one
-// order everywhere (PrepareUpdates in core/catalog does). Destroyed without
+// order everywhere (UpdateTables in core/catalog does). Destroyed without
 // Commit, it gives everything back and nothing has changed. Belongs to the
 // thread that prepared it.
 class PreparedUpdate {
