@@ -15,10 +15,10 @@
 namespace gatherd {
 namespace {
 
-constexpr char kPrefix[] = "GATHERD_SERVER_";
+constexpr std::string_view kPrefix = "GATHERD_SERVER_";
 
 std::string VariableOf(std::string_view key) {
-  std::string variable = kPrefix;
+  std::string variable(kPrefix);
   for (const char c : key) {
     variable += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   }
@@ -65,17 +65,23 @@ std::vector<std::string> EnvironmentWarnings() {
   for (const ConfigField<ServerConfig>& field : ServerFields()) {
     if (IsOverridable(field)) variables.push_back(VariableOf(field.key));
   }
-  const std::vector<std::string_view> known(variables.begin(), variables.end());
+  // Without what all have in common, which would make all of them near.
+  std::vector<std::string_view> known;
+  for (const std::string_view variable : variables) {
+    known.push_back(variable.substr(kPrefix.size()));
+  }
   std::vector<std::string> warnings;
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const std::string name(*variable, std::strcspn(*variable, "="));
-    if (name.rfind(kPrefix, 0) != 0 || IsKubernetesVariable(name) ||
-        std::find(known.begin(), known.end(), name) != known.end()) {
-      continue;
-    }
-    const std::string nearest(NearestWord(name, known));
+    if (name.rfind(kPrefix, 0) != 0 || IsKubernetesVariable(name)) continue;
+    const std::string_view suffix =
+        std::string_view(name).substr(kPrefix.size());
+    if (std::find(known.begin(), known.end(), suffix) != known.end()) continue;
+    const std::string_view nearest = NearestWord(suffix, known);
     warnings.push_back(name + " overrides nothing" +
-                       (nearest.empty() ? "" : "; perhaps " + nearest));
+                       (nearest.empty() ? std::string()
+                                        : "; perhaps " + std::string(kPrefix) +
+                                              std::string(nearest)));
   }
   std::sort(warnings.begin(), warnings.end());
   return warnings;

@@ -1,0 +1,64 @@
+// gatherd: does what its command line asks for.
+#include <cstdio>
+#include <string>
+
+#include "server/backend.h"
+#include "server/check.h"
+#include "server/config.h"
+#include "server/config_environment.h"
+#include "server/exit_code.h"
+#include "server/invocation.h"
+#include "server/log.h"
+#include "server/server.h"
+#include "server/version.h"
+
+namespace gatherd {
+namespace {
+
+void PrintCheck(const Config& config, uint32_t num_gpus) {
+  for (const std::string& warning : CheckWarnings(config)) {
+    std::fprintf(stderr, "warning: %s\n", warning.c_str());
+  }
+  std::fputs(CheckReport(config, num_gpus).c_str(), stdout);
+}
+
+int Serve(const Config& config) {
+  SetUpLogging(config.log);
+  for (const std::string& warning : EnvironmentWarnings()) {
+    Log(LogLevel::kWarning, warning);
+  }
+  return RunServer(config);
+}
+
+int Refuse(const std::string& message) {
+  std::fprintf(stderr, "%s\n", message.c_str());
+  return kExitUsage;
+}
+
+int Main(int argc, char** argv) {
+  const auto invocation = ParseInvocation(argc, argv);
+  if (!invocation.ok()) {
+    return Refuse("gatherd: " + std::string(invocation.status().message()) +
+                  "; see gatherd --help");
+  }
+  if (invocation->action == Invocation::Action::kHelp) {
+    std::fputs(kInvocationHelp, stdout);
+    return kExitOk;
+  }
+  if (invocation->action == Invocation::Action::kVersion) {
+    std::printf("gatherd %s (backends: %s)\n", kVersion,
+                BuiltBackends().c_str());
+    return kExitOk;
+  }
+
+  const auto config = LoadConfig(invocation->config_path);
+  if (!config.ok()) return Refuse(std::string(config.status().message()));
+  if (invocation->action == Invocation::Action::kServe) return Serve(*config);
+  PrintCheck(*config, invocation->num_gpus);
+  return kExitOk;
+}
+
+}  // namespace
+}  // namespace gatherd
+
+int main(int argc, char** argv) { return gatherd::Main(argc, argv); }
