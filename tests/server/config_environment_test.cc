@@ -25,7 +25,7 @@ TEST_CASE("Misspelt overrides are warned of, Kubernetes' variables not",
   CHECK(warnings[0] ==
         "GATHERD_SERVER_ADRESS overrides nothing; perhaps "
         "GATHERD_SERVER_ADDRESS");
-  CHECK(warnings[1].rfind("GATHERD_SERVER_TLS overrides nothing", 0) == 0);
+  CHECK(warnings[1] == "GATHERD_SERVER_TLS overrides nothing");
   for (const char* name :
        {"GATHERD_SERVER_ADDRESS", "GATHERD_SERVER_SERVICE_HOST",
         "GATHERD_SERVER_SERVICE_PORT", "GATHERD_SERVER_SERVICE_PORT_GRPC",
