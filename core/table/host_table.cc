@@ -84,7 +84,7 @@ absl::StatusOr<std::unique_ptr<PreparedUpdate>> HostTable::PrepareUpdate(
 absl::StatusOr<EraseResult> HostTable::Erase(absl::Span<const int64_t> keys) {
   absl::Status status = CheckNumKeys(spec(), keys.size());
   if (!status.ok()) return status;
-  MutexLock lock(&write_mutex_);
+  absl::MutexLock lock(&write_mutex_);
   return writer_.Erase(keys);
 }
 
@@ -96,7 +96,7 @@ absl::StatusOr<uint64_t> HostTable::Scan(const ScanVisitor& visit) {
   std::vector<uint32_t> slots(block_rows);
   std::vector<std::byte> rows(block_rows * row_bytes);
   // Slots stay as they are while no writer runs: no epoch is needed.
-  MutexLock lock(&write_mutex_);
+  absl::MutexLock lock(&write_mutex_);
   uint64_t cursor = 0;
   while (const size_t num = storage_->index->List(&cursor, absl::MakeSpan(keys),
                                                   absl::MakeSpan(slots))) {

@@ -8,8 +8,8 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
-#include "core/base/mutex.h"
 #include "core/table/row_writer.h"
 #include "core/table/table.h"
 #include "core/table/table_storage.h"
@@ -34,7 +34,7 @@ class HostTable final : public Table {
 
   const std::unique_ptr<TableStorage> storage_;
   // One write, or scan, at a time; lookups never take it.
-  Mutex write_mutex_;
+  absl::Mutex write_mutex_;
   RowWriter writer_ ABSL_GUARDED_BY(write_mutex_);
 };
 
