@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/ctl/command.h"
 #include "client/ctl/npy_rows.h"
+#include "client/request_size.h"
 
 namespace gatherd::client {
 namespace {
@@ -102,9 +103,7 @@ Outcome RunLoad(const CommandInput& input) {
   if (!info.ok()) return Outcome::Failed(info.status());
   const size_t row_bytes = RowBytes(rows->data_type(), table->dim);
   return WriteRows(input.client, *table, *rows,
-                   RowsPerRequest(info->max_keys_per_request,
-                                  info->max_message_bytes, row_bytes),
-                   input.format);
+                   RowsPerRequest(*info, row_bytes), input.format);
 }
 
 Outcome RunSave(const CommandInput&) {

@@ -10,12 +10,6 @@
 namespace gatherd::client {
 namespace {
 
-// Enough that the round trip does not matter, and little enough that lookups
-// are not held up.
-constexpr uint64_t kMaxRequestBytes = 4 << 20;
-// What a request has besides keys and values, generously.
-constexpr uint64_t kOverheadBytes = 1024;
-
 template <typename T>
 absl::Span<std::byte> WritableBytes(std::vector<T>& values) {
   return {reinterpret_cast<std::byte*>(values.data()),
@@ -110,15 +104,6 @@ absl::Status NpyRows::CheckUnchanged() const {
     return status;
   }
   return keys_.has_value() ? keys_->CheckUnchanged() : absl::OkStatus();
-}
-
-size_t RowsPerRequest(uint64_t max_keys, uint64_t max_message_bytes,
-                      size_t row_bytes) {
-  const uint64_t limit = std::min(max_message_bytes, kMaxRequestBytes);
-  const uint64_t room = limit > kOverheadBytes ? limit - kOverheadBytes : 0;
-  const uint64_t fitting = room / (row_bytes + sizeof(int64_t));
-  return static_cast<size_t>(
-      std::max<uint64_t>(1, std::min(fitting, max_keys)));
 }
 
 }  // namespace gatherd::client

@@ -49,12 +49,6 @@ class NpyRows {
   std::optional<NpyFile> keys_;
 };
 
-// How many rows an update of one table may have: at least 1, at most
-// `max_keys`, within `max_message_bytes`, and not so many that a request takes
-// long.
-size_t RowsPerRequest(uint64_t max_keys, uint64_t max_message_bytes,
-                      size_t row_bytes);
-
 }  // namespace gatherd::client
 
 #endif  // GATHERD_CLIENT_CTL_NPY_ROWS_H_

@@ -3,7 +3,9 @@
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
 
+#include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
@@ -101,6 +103,11 @@ class FakeServer::Service final : public v1::EmbeddingService::Service,
       const auto table = tables_.find(lookup.table());
       if (table == tables_.end()) return UnknownTable(lookup.table());
       LookUp(table->second, lookup, response->add_results());
+      if (is_spoiled_) {
+        std::string* values =
+            response->mutable_results()->rbegin()->mutable_values();
+        std::fill(values->begin(), values->end(), '\x42');
+      }
     }
     return grpc::Status::OK;
   }
@@ -120,6 +127,10 @@ class FakeServer::Service final : public v1::EmbeddingService::Service,
                              update.values().size(), " bytes")};
       }
       update_sizes_.push_back(update.keys_size());
+      if (num_kept_updates_-- <= 0) {
+        response->add_results();
+        continue;
+      }
       Apply(table->second, update, response->add_results());
     }
     return grpc::Status::OK;
@@ -136,6 +147,9 @@ class FakeServer::Service final : public v1::EmbeddingService::Service,
       size_t num_erased = 0;
       for (const int64_t key : erase.keys()) {
         num_erased += table->second.rows.erase(key);
+        if (table->second.dense) {
+          table->second.rows[key].assign(table->second.dim, 0);
+        }
       }
       v1::EraseResult* result = response->add_results();
       result->set_num_erased(static_cast<uint32_t>(num_erased));
@@ -209,6 +223,9 @@ class FakeServer::Service final : public v1::EmbeddingService::Service,
   grpc::Status failure_ ABSL_GUARDED_BY(mutex_);
   int delay_ms_ ABSL_GUARDED_BY(mutex_) = 0;
   std::string authorization_ ABSL_GUARDED_BY(mutex_);
+  bool is_spoiled_ ABSL_GUARDED_BY(mutex_) = false;
+  int64_t num_kept_updates_ ABSL_GUARDED_BY(mutex_) =
+      std::numeric_limits<int64_t>::max();
   std::vector<int> update_sizes_ ABSL_GUARDED_BY(mutex_);
 };
 
@@ -254,6 +271,16 @@ void FakeServer::DelayCalls(int milliseconds) {
 
 void FakeServer::SetServing(bool serving) {
   servers_->server->GetHealthCheckService()->SetServingStatus(serving);
+}
+
+void FakeServer::SpoilRows() {
+  absl::MutexLock lock(&servers_->service.mutex_);
+  servers_->service.is_spoiled_ = true;
+}
+
+void FakeServer::LoseUpdates(int num_calls) {
+  absl::MutexLock lock(&servers_->service.mutex_);
+  servers_->service.num_kept_updates_ = num_calls;
 }
 
 FakeTable FakeServer::GetTable(const std::string& name) const {

@@ -41,6 +41,10 @@ class FakeServer {
   // Every call waits this long, or until it is cancelled.
   void DelayCalls(int milliseconds);
   void SetServing(bool serving);
+  // From now on, lookups return rows that nobody wrote.
+  void SpoilRows();
+  // After `num_calls` more, updates are acknowledged but not done.
+  void LoseUpdates(int num_calls);
 
   FakeTable GetTable(const std::string& name) const;
   // Calls seen since the start, failed ones included.

@@ -68,12 +68,4 @@ TEST_CASE("Files that do not fit are refused") {
       NpyRows::Open(rows + ".absent", std::nullopt).status()));
 }
 
-TEST_CASE("Requests keep within the server's limits") {
-  CHECK(RowsPerRequest(1'000'000, 64 << 20, 256) == 15'883);
-  CHECK(RowsPerRequest(100, 64 << 20, 256) == 100);
-  CHECK(RowsPerRequest(1'000'000, 1 << 20, 256) == 3'968);
-  // One row is tried, so that the refusal is the server's.
-  CHECK(RowsPerRequest(1'000'000, 100, 32 << 10) == 1);
-}
-
 }  // namespace gatherd::client

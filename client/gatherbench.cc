@@ -1,0 +1,187 @@
+// gatherbench: puts load on a running server and says what it bears.
+// Exit codes: 0 done, 1 the server failed or a check did, 2 bad usage.
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "cli/flags.h"
+#include "client/bench/fill.h"
+#include "client/bench/load.h"
+#include "client/bench/options.h"
+#include "client/bench/plot.h"
+#include "client/bench/report.h"
+#include "client/bench/verify.h"
+#include "client/connection_flags.h"
+
+namespace gatherd::client {
+namespace {
+
+enum ExitCode { kDone = 0, kFailed = 1, kMisused = 2 };
+
+// A run whose server answered less than this of what was offered has not kept
+// up.
+constexpr double kKeptUp = 0.97;
+
+int Fail(ExitCode code, const absl::Status& status) {
+  const std::string text =
+      code == kMisused ? std::string(status.message()) : status.ToString();
+  std::fprintf(stderr, "gatherbench: %s\n", text.c_str());
+  return code;
+}
+
+std::string Help() {
+  return absl::StrCat("usage: gatherbench --tables=A,B [FLAGS]\n\n",
+                      BenchFlagsHelp(), ConnectionFlagsHelp(),
+                      "  --help               print this\n");
+}
+
+absl::StatusOr<std::vector<TableInfo>> FindTables(
+    Client& client, const std::vector<std::string>& names) {
+  absl::StatusOr<std::vector<TableInfo>> all = client.ListTables();
+  if (!all.ok()) return all.status();
+  std::vector<TableInfo> found;
+  for (const std::string& name : names) {
+    const auto table =
+        std::find_if(all->begin(), all->end(),
+                     [&](const TableInfo& info) { return info.name == name; });
+    if (table == all->end()) {
+      return absl::NotFoundError(
+          absl::StrCat("table \"", name, "\" does not exist"));
+    }
+    found.push_back(*table);
+  }
+  return found;
+}
+
+uint64_t SmallestNumRows(const std::vector<TableInfo>& tables) {
+  uint64_t rows = tables[0].num_rows;
+  for (const TableInfo& table : tables) rows = std::min(rows, table.num_rows);
+  return rows;
+}
+
+absl::Status Write(const std::string& path, const std::string& text) {
+  if (path.empty()) return absl::OkStatus();
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (file.fail()) return absl::UnknownError("cannot write " + path);
+  return absl::OkStatus();
+}
+
+std::string Plot(const Workload& workload, const std::vector<Run>& runs) {
+  std::vector<PlotPoint> points;
+  for (const Run& run : runs) {
+    const LoadResult& result = run.result;
+    const MethodResult& method =
+        workload.read_fraction > 0 ? result.lookups : result.updates;
+    const double answered = static_cast<double>(result.lookups.num_calls +
+                                                result.updates.num_calls) /
+                            result.seconds;
+    points.push_back({*run.calls_per_s, method.latency,
+                      answered >= kKeptUp * *run.calls_per_s});
+  }
+  std::sort(points.begin(), points.end(),
+            [](const PlotPoint& a, const PlotPoint& b) {
+              return a.calls_per_s < b.calls_per_s;
+            });
+  return LatencyPlot(DescribeWorkload(workload), points);
+}
+
+int Measure(const BenchOptions& options, const Workload& workload) {
+  std::printf("%s\n", DescribeWorkload(workload).c_str());
+  const EncodedRequests requests = Encode(workload);
+  std::vector<std::optional<double>> rates(options.rates.begin(),
+                                           options.rates.end());
+  if (rates.empty()) rates.push_back(std::nullopt);
+
+  std::vector<Run> runs;
+  bool is_answered = true;
+  for (const std::optional<double> rate : rates) {
+    LoadOptions load = options.load;
+    load.calls_per_s = rate;
+    auto result = RunLoad(load, requests, workload.read_fraction);
+    if (!result.ok()) return Fail(kFailed, result.status());
+    runs.push_back({rate, load.num_callers, *std::move(result)});
+    std::fputs(RunText(runs.back()).c_str(), stdout);
+    std::fflush(stdout);
+    const LoadResult& last = runs.back().result;
+    is_answered &= last.lookups.num_calls + last.updates.num_calls > 0 &&
+                   last.num_short == 0;
+  }
+  for (const absl::Status& status :
+       {Write(options.json_path, RunsJson(workload, runs)),
+        Write(options.svg_path,
+              options.svg_path.empty() ? "" : Plot(workload, runs))}) {
+    if (!status.ok()) return Fail(kFailed, status);
+  }
+  return is_answered ? kDone : kFailed;
+}
+
+int Check(Client& client, const BenchOptions& options,
+          const Workload& workload) {
+  VerifyOptions verify;
+  verify.table = workload.tables[0];
+  verify.rows = workload.rows;
+  verify.keys_per_call = workload.keys_per_call;
+  verify.num_writers = options.num_writers;
+  verify.num_readers = options.num_readers;
+  verify.duration = options.load.duration;
+  const absl::StatusOr<VerifyResult> result = Verify(client, verify);
+  if (!result.ok()) return Fail(kFailed, result.status());
+  std::fputs(VerifyText(*result).c_str(), stdout);
+  return result->ok() && result->num_rows_checked > 0 ? kDone : kFailed;
+}
+
+int RunBench(const BenchOptions& options) {
+  const auto client = Client::Create(options.client);
+  if (!client.ok()) return Fail(kMisused, client.status());
+  auto tables = FindTables(**client, options.tables);
+  if (!tables.ok()) return Fail(kFailed, tables.status());
+  Workload workload = options.workload;
+  workload.tables = *std::move(tables);
+  if (workload.rows == 0) workload.rows = SmallestNumRows(workload.tables);
+  if (workload.rows == 0) {
+    return Fail(kMisused, absl::InvalidArgumentError(
+                              "a table is empty: --rows says how many keys"));
+  }
+  if (options.verify) return Check(**client, options, workload);
+  if (options.fill) {
+    for (const TableInfo& table : workload.tables) {
+      if (absl::Status status = Fill(**client, table, workload.rows);
+          !status.ok()) {
+        return Fail(kFailed, status);
+      }
+    }
+  }
+  return Measure(options, workload);
+}
+
+int Main(int argc, const char* const* argv) {
+  std::vector<FlagSpec> flags(ConnectionFlags().begin(),
+                              ConnectionFlags().end());
+  flags.insert(flags.end(), BenchFlags().begin(), BenchFlags().end());
+  flags.push_back({"help", false});
+  const auto line = CommandLine::Parse(argc, argv, flags);
+  if (!line.ok()) return Fail(kMisused, line.status());
+  if (line->Has("help")) {
+    std::fputs(Help().c_str(), stdout);
+    return kDone;
+  }
+  if (!line->words().empty()) {
+    return Fail(kMisused, absl::InvalidArgumentError(absl::StrCat(
+                              "\"", line->words()[0], "\" is no flag")));
+  }
+  const absl::StatusOr<BenchOptions> options = ReadBenchOptions(*line);
+  if (!options.ok()) return Fail(kMisused, options.status());
+  return RunBench(*options);
+}
+
+}  // namespace
+}  // namespace gatherd::client
+
+int main(int argc, char** argv) { return gatherd::client::Main(argc, argv); }

@@ -1,0 +1,86 @@
+// The real program against a fake server.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/client/fake_server.h"
+#include "tests/client/run_program.h"
+
+namespace gatherd::client {
+namespace {
+
+using Catch::Matchers::Contains;
+using Json = nlohmann::json;
+
+ProgramResult Run(const FakeServer& server,
+                  std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "--address=" + server.address());
+  return RunProgram("client/gatherbench", arguments);
+}
+
+}  // namespace
+
+TEST_CASE("A closed loop is measured, printed and written") {
+  FakeServer server;
+  const std::string json_path = TemporaryPath("bench.json");
+  const ProgramResult result =
+      Run(server, {"--tables=words,items", "--rows=10", "--fill", "--callers=2",
+                   "--keys-per-call=4", "--warmup=100ms", "--duration=300ms",
+                   "--json=" + json_path});
+  INFO(result.err);
+  CHECK(result.exit_code == 0);
+  CHECK_THAT(result.out, Contains("closed loop, 2 callers"));
+  CHECK_THAT(result.out, Contains("keys/s"));
+  CHECK(server.GetTable("words").rows.size() == 10);
+
+  const Json json = Json::parse(ReadFile(json_path));
+  CHECK(json["workload"]["tables"].size() == 2);
+  REQUIRE(json["runs"].size() == 1);
+  const Json& run = json["runs"][0];
+  CHECK(run["loop"] == "closed");
+  CHECK(run["lookup"]["calls"] > 0);
+  CHECK(run["lookup"]["keys_per_s"].get<double>() ==
+        Approx(8 * run["lookup"]["calls_per_s"].get<double>()));
+  CHECK(run["lookup"]["latency_us"]["p99"] > 0);
+  CHECK(run["errors"].empty());
+}
+
+TEST_CASE("A sweep of rates is plotted") {
+  FakeServer server;
+  const std::string svg_path = TemporaryPath("bench.svg");
+  const ProgramResult result =
+      Run(server, {"--tables=items", "--rates=50,100", "--warmup=0",
+                   "--duration=200ms", "--svg=" + svg_path});
+  INFO(result.err);
+  CHECK(result.exit_code == 0);
+  CHECK_THAT(result.out, Contains("open loop, 50 calls/s"));
+  CHECK_THAT(result.out, Contains("open loop, 100 calls/s"));
+  CHECK_THAT(ReadFile(svg_path), Contains("p99 at 100 calls/s"));
+}
+
+TEST_CASE("The self-check's verdict is the exit code") {
+  FakeServer server;
+  const std::vector<std::string> flags = {"--tables=words", "--rows=8",
+                                          "--verify", "--duration=300ms",
+                                          "--keys-per-call=4"};
+  CHECK(Run(server, flags).exit_code == 0);
+  server.SpoilRows();
+  const ProgramResult spoiled = Run(server, flags);
+  CHECK(spoiled.exit_code == 1);
+  CHECK_THAT(spoiled.out, Contains("of no version"));
+}
+
+TEST_CASE("Exit codes tell a server that fails from bad usage") {
+  FakeServer server;
+  CHECK(Run(server, {}).exit_code == 2);
+  CHECK(Run(server, {"--tables=words", "more"}).exit_code == 2);
+  CHECK(Run(server, {"--tables=words"}).exit_code == 2);  // it is empty
+  CHECK(Run(server, {"--tables=nowhere"}).exit_code == 1);
+  CHECK(Run(server, {"--help"}).exit_code == 0);
+  server.FailNext(1'000'000, 14, "draining");
+  const ProgramResult result =
+      Run(server, {"--tables=words", "--rows=8", "--timeout=1s"});
+  CHECK(result.exit_code == 1);
+  CHECK_THAT(result.err, Contains("UNAVAILABLE: draining"));
+}
+
+}  // namespace gatherd::client
