@@ -1,0 +1,115 @@
+#include <grpcpp/grpcpp.h>
+
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "tests/server/gated_table.h"
+#include "tests/server/specs.h"
+#include "tests/server/test_server.h"
+
+namespace gatherd {
+namespace {
+
+using Catch::Contains;
+
+v1::LookupRequest LookupOf(const char* table, int num_keys) {
+  v1::LookupRequest request;
+  request.add_lookups()->set_table(table);
+  for (int i = 0; i < num_keys; ++i) request.mutable_lookups(0)->add_keys(i);
+  return request;
+}
+
+TEST_CASE("a lookup stream answers in the order of requests") {
+  TestServer server(TestConfig({HashedSpec("words", 2, 10)}));
+  grpc::ClientContext context;
+  auto stream = server.stub().LookupStream(&context);
+  for (int i = 0; i < 20; ++i) REQUIRE(stream->Write(LookupOf("words", i)));
+  stream->WritesDone();
+  for (uint32_t i = 0; i < 20; ++i) {
+    v1::LookupResponse response;
+    REQUIRE(stream->Read(&response));
+    CHECK(response.results(0).num_rows() == i);
+  }
+  v1::LookupResponse response;
+  CHECK(!stream->Read(&response));
+  CHECK(stream->Finish().ok());
+}
+
+TEST_CASE("an update stream is seen by the lookups after its replies") {
+  TestServer server(TestConfig({HashedSpec("words", 1, 10)}));
+  grpc::ClientContext context;
+  auto stream = server.stub().UpdateStream(&context);
+  for (int i = 0; i < 5; ++i) {
+    v1::UpdateRequest request;
+    request.add_updates()->set_table("words");
+    request.mutable_updates(0)->add_keys(i);
+    request.mutable_updates(0)->set_values(std::string(4, '\x01'));
+    REQUIRE(stream->Write(request));
+    v1::UpdateResponse response;
+    REQUIRE(stream->Read(&response));
+    CHECK(response.results(0).num_inserted() == 1);
+    grpc::Status status;
+    CHECK(server.Lookup("words", i, &status).results(0).num_missing() == 0);
+  }
+  stream->WritesDone();
+  CHECK(stream->Finish().ok());
+}
+
+TEST_CASE("a failing request ends the stream with its status") {
+  TestServer server(TestConfig({HashedSpec("words", 2, 10)}));
+  grpc::ClientContext context;
+  auto stream = server.stub().LookupStream(&context);
+  REQUIRE(stream->Write(LookupOf("words", 1)));
+  REQUIRE(stream->Write(LookupOf("wrods", 1)));
+  v1::LookupResponse response;
+  CHECK(stream->Read(&response));
+  CHECK(!stream->Read(&response));
+  const grpc::Status status = stream->Finish();
+  CHECK(status.error_code() == grpc::StatusCode::NOT_FOUND);
+  CHECK_THAT(status.error_message(), Contains("wrods"));
+  CHECK(server.Metric("grpc_server_handled_total{grpc_type=\"bidi_stream\","
+                      "grpc_service=\"gatherd.v1.EmbeddingService\","
+                      "grpc_method=\"LookupStream\",grpc_code=\"NotFound\"}") ==
+        1);
+}
+
+TEST_CASE("each message of a stream has the default deadline") {
+  Gate gate;
+  Config config = TestConfig({HashedSpec("words", 2, 10)});
+  config.server.default_deadline = absl::Milliseconds(100);
+  TestServer server(config, GatedTables(&gate));
+  grpc::ClientContext context;
+  auto stream = server.stub().LookupStream(&context);
+  v1::LookupResponse response;
+  for (int i = 0; i < 3; ++i) {
+    REQUIRE(stream->Write(LookupOf("words", 1)));
+    REQUIRE(stream->Read(&response));
+    absl::SleepFor(absl::Milliseconds(60));
+  }
+  gate.Close();
+  REQUIRE(stream->Write(LookupOf("words", 1)));
+  absl::SleepFor(absl::Milliseconds(200));
+  gate.Open();
+  CHECK(!stream->Read(&response));
+  CHECK(stream->Finish().error_code() == grpc::StatusCode::DEADLINE_EXCEEDED);
+}
+
+TEST_CASE("a stream may be cancelled while a request runs") {
+  Gate gate;
+  TestServer server(TestConfig({HashedSpec("words", 2, 10)}),
+                    GatedTables(&gate));
+  const int before = gate.num_arrived();
+  gate.Close();
+  grpc::ClientContext context;
+  auto stream = server.stub().LookupStream(&context);
+  REQUIRE(stream->Write(LookupOf("words", 1)));
+  gate.WaitForArrivals(before + 1);
+  context.TryCancel();
+  v1::LookupResponse response;
+  CHECK(!stream->Read(&response));
+  CHECK(stream->Finish().error_code() == grpc::StatusCode::CANCELLED);
+  gate.Open();
+}
+
+}  // namespace
+}  // namespace gatherd
