@@ -1,5 +1,6 @@
 #include "server/grpc_endpoint.h"
 
+#include <google/protobuf/stubs/logging.h>
 #include <grpc/support/log.h>
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/server.h>
@@ -59,6 +60,8 @@ absl::StatusOr<std::unique_ptr<GrpcEndpoint>> GrpcEndpoint::Listen(
   if (!path.empty() && UnixSocketInUse(path)) return CannotListen(address);
 
   gpr_set_log_function(&LogLine);
+  // It would write a line for every request that does not parse.
+  google::protobuf::SetLogHandler(nullptr);
   grpc::EnableDefaultHealthCheckService(true);
   grpc::ServerBuilder builder;
   SetUpTransport(max_message_bytes, builder);

@@ -139,7 +139,8 @@ TEST_CASE("a cancelled call is dropped") {
   auto call = std::async(std::launch::async, [&] {
     v1::LookupRequest request;
     request.add_lookups()->set_table("words");
-    request.mutable_lookups(0)->add_keys(1);
+    // More than is answered on gRPC's own thread.
+    for (int i = 0; i < 1000; ++i) request.mutable_lookups(0)->add_keys(i);
     v1::LookupResponse response;
     return server.stub().Lookup(&context, request, &response);
   });
