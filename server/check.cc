@@ -21,6 +21,7 @@ struct TierMemory {
   std::string table;
   TierKind tier;
   std::string device;  // "host", "gpu0"
+  uint64_t rows;       // that it has room for
   uint64_t bytes;
 };
 
@@ -41,7 +42,7 @@ std::vector<std::string> GpuNames(const DevicesConfig& devices,
 // those above it nothing of their own.
 TierMemory HostMemory(const TableSpec& spec, size_t tier) {
   const bool is_last = tier + 1 == spec.tiers.size();
-  return {spec.name, spec.tiers[tier].kind, kHost,
+  return {spec.name, spec.tiers[tier].kind, kHost, spec.tiers[tier].rows,
           is_last ? CpuTableMemoryBytes(spec) : 0};
 }
 
@@ -62,8 +63,8 @@ void AddOnGpus(const TableSpec& spec, const std::vector<std::string>& gpus,
     const std::vector<DeviceTierBytes> bytes =
         GpuTableBytesPerDevice(spec, tier, static_cast<uint32_t>(gpus.size()));
     for (size_t gpu = 0; gpu < gpus.size(); ++gpu) {
-      memory.push_back(
-          {spec.name, tier.kind, gpus[gpu], bytes[gpu].total_bytes()});
+      memory.push_back({spec.name, tier.kind, gpus[gpu], bytes[gpu].rows,
+                        bytes[gpu].total_bytes()});
     }
   }
 }
@@ -77,8 +78,10 @@ std::string MemoryDocument(std::string_view backend,
   if (memory.empty()) out += " []";
   for (const TierMemory& tier : memory) {
     absl::StrAppendFormat(
-        &out, "\n  - {table: \"%s\", tier: %s, device: %s, bytes: %d}  # %s",
-        tier.table, TierKindName(tier.tier), tier.device, tier.bytes,
+        &out,
+        "\n  - {table: \"%s\", tier: %s, device: %s, rows: %d, bytes: %d}"
+        "  # %s",
+        tier.table, TierKindName(tier.tier), tier.device, tier.rows, tier.bytes,
         HumanBytes(tier.bytes));
   }
   out += "\ntotal:\n";

@@ -36,8 +36,8 @@ absl::Status ReadDeviceList(const ConfigValue& value, DevicesConfig& devices) {
       return status;
     }
     if (!seen.insert(device).second) {
-      return item.position.Error("device " + item.Describe() +
-                                 " is listed twice; allowed: once");
+      return item.position.Error("`devices` lists " + item.Describe() +
+                                 " twice; allowed: each GPU once");
     }
     devices.list.push_back(static_cast<int>(device));
   }

@@ -60,7 +60,7 @@ BAD = [
     (TABLE.replace("words", "a b"), 2, ["name", "a b"]),
     (TABLE.replace("words", "w" * 129), 2, ["name", "128"]),
     (TABLE.replace("words", '""'), 2, ["name"]),
-    (TABLE + TABLE[len("tables:\n"):], 6, ["words"]),
+    (TABLE + TABLE[len("tables:\n"):], 7, ["words"]),
     (TABLE.replace("dim: 4", "dim: 0"), 3, ["dim", "0", "8192"]),
     (TABLE.replace("dim: 4", "dim: 8193"), 3, ["dim", "8193", "8192"]),
     (TABLE.replace("dim: 4", "dim: four"), 3, ["dim", "four"]),

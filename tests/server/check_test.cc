@@ -46,6 +46,13 @@ void CheckLine(const std::string& text, std::string line, uint64_t bytes) {
   CHECK(text.find(line, at + 1) == std::string::npos);
 }
 
+std::string Line(const std::string& table, const std::string& tier,
+                 const std::string& device, uint64_t rows) {
+  return "  - {table: \"" + table + "\", tier: " + tier +
+         ", device: " + device + ", rows: " + std::to_string(rows) +
+         ", bytes: $}  # ";
+}
+
 TEST_CASE("The CPU backend takes what its tables will take", "[check]") {
   const Config config = Parse("cpu");
   const std::string memory = MemoryOf(config, 4);
@@ -54,14 +61,9 @@ TEST_CASE("The CPU backend takes what its tables will take", "[check]") {
   CHECK(words > 100'000 * 400);
   CHECK(memory.rfind("---\nbackend: cpu\nmemory:\n", 0) == 0);
   CHECK(memory.find("cuda") == std::string::npos);
-  CheckLine(
-      memory,
-      "  - {table: \"words\", tier: gpu, device: host, bytes: $}  # 0 B\n", 0);
-  CheckLine(memory,
-            "  - {table: \"words\", tier: host, device: host, bytes: $}",
-            words);
-  CheckLine(memory, "  - {table: \"ids\", tier: gpu, device: host, bytes: $}",
-            ids);
+  CheckLine(memory, Line("words", "gpu", "host", 10'000) + "0 B\n", 0);
+  CheckLine(memory, Line("words", "host", "host", 100'000), words);
+  CheckLine(memory, Line("ids", "gpu", "host", 1'000), ids);
   CheckLine(memory, "\ntotal:\n  - {device: host, bytes: $}", words + ids);
 }
 
@@ -76,17 +78,14 @@ TEST_CASE("Listed GPUs take their shares", "[check]") {
   CHECK(memory.find("backend: cpu") == std::string::npos);
   const std::vector<std::string> names = {"gpu5", "gpu2"};
   for (size_t i = 0; i < names.size(); ++i) {
-    CheckLine(
-        memory,
-        "{table: \"words\", tier: gpu, device: " + names[i] + ", bytes: $}",
-        word_bytes[i].total_bytes());
-    CheckLine(memory,
-              "{table: \"ids\", tier: gpu, device: " + names[i] + ", bytes: $}",
+    CheckLine(memory, Line("words", "gpu", names[i], word_bytes[i].rows),
+              word_bytes[i].total_bytes());
+    CheckLine(memory, Line("ids", "gpu", names[i], id_bytes[i].rows),
               id_bytes[i].total_bytes());
     CheckLine(memory, "  - {device: " + names[i] + ", bytes: $}",
               word_bytes[i].total_bytes() + id_bytes[i].total_bytes());
   }
-  CheckLine(memory, "{table: \"words\", tier: host, device: host, bytes: $}",
+  CheckLine(memory, Line("words", "host", "host", 100'000),
             CpuTableMemoryBytes(words));
   CheckLine(memory, "  - {device: host, bytes: $}", CpuTableMemoryBytes(words));
 }
