@@ -134,20 +134,26 @@ def count_events(events):
     return counts
 
 
+def run_bazel(command, stage, extra_flags=()):
+    """Runs a Bazel command, its output passing through; its exit code."""
+    return subprocess.run(
+        ["bazel", command, "--keep_going", "--color=no", "--curses=no",
+         "--show_progress_rate_limit=10", "--show_timestamps",
+         "--noshow_loading_progress", *stage.flags, *extra_flags, "--",
+         *stage.targets],
+        stdin=subprocess.DEVNULL, check=False).returncode
+
+
 def run_stage(stage, extra_flags=()):
-    """Runs one stage, its output passing through, and counts its test cases."""
+    """Runs one stage and counts its test cases."""
+    if stage.command == "test":
+        # Compiled before any test starts, so that none is slowed down by it.
+        run_bazel("build", stage)
     with tempfile.NamedTemporaryFile(suffix=".json") as events_file:
-        command = [
-            "bazel", stage.command, "--keep_going", "--color=no", "--curses=no",
-            "--show_progress_rate_limit=10", "--show_timestamps",
-            "--noshow_loading_progress",
-            "--build_event_json_file=" + events_file.name,
-            *stage.flags, *extra_flags, "--", *stage.targets]
-        code = subprocess.run(
-            command, stdin=subprocess.DEVNULL, check=False).returncode
+        code = run_bazel(stage.command, stage, (
+            *extra_flags, "--build_event_json_file=" + events_file.name))
         text = pathlib.Path(events_file.name).read_text(encoding="utf-8")
-    events = [json.loads(line) for line in text.splitlines() if line]
-    counts = count_events(events)
+    counts = count_events(map(json.loads, text.splitlines()))
     if code not in (_OK, _TESTS_FAILED, _NO_TESTS):
         counts.failed.append(f"the build (Bazel's exit code {code})")
     counts.failed = [f"{stage.name}: {name}" for name in counts.failed]
@@ -159,7 +165,8 @@ def skipped_gpu_cases():
     """The test cases of tests that need a GPU, on a machine without one."""
     counts = Counts()
     labels = bazel_output(
-        "query", "--keep_going", r'attr("tags", "\bgpu\b", tests(//...))').split()
+        "query", "--keep_going",
+        r'attr("tags", "\bgpu\b", tests(//...))').split()
     programs = pathlib.Path(bazel_output("info", "bazel-bin").strip())
     for label in labels:
         program = programs / label[2:].replace(":", "/")
