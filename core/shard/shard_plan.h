@@ -10,12 +10,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/base/device_index.h"
 #include "core/table/table_spec.h"
 
 namespace gatherd {
-
-// Position of a device in the list of a node's devices, from 0.
-enum class DeviceIndex : uint32_t {};
 
 constexpr uint64_t kStripeRows = 64;
 
