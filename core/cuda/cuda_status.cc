@@ -1,0 +1,86 @@
+#include "core/cuda/cuda_status.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "core/base/sizes.h"
+
+namespace gatherd {
+namespace {
+
+absl::StatusCode CodeOf(cudaError_t error) {
+  switch (error) {
+    case cudaErrorMemoryAllocation:
+      return absl::StatusCode::kResourceExhausted;
+    case cudaErrorInvalidDevice:
+      return absl::StatusCode::kNotFound;
+    case cudaErrorNoDevice:
+    case cudaErrorInsufficientDriver:
+    case cudaErrorInitializationError:
+    case cudaErrorStubLibrary:
+    case cudaErrorSystemDriverMismatch:
+    case cudaErrorSystemNotReady:
+    case cudaErrorCompatNotSupportedOnDevice:
+    case cudaErrorDevicesUnavailable:
+      return absl::StatusCode::kFailedPrecondition;
+    default:
+      return absl::StatusCode::kInternal;
+  }
+}
+
+absl::StatusCode CodeOf(CUresult error) {
+  switch (error) {
+    case CUDA_ERROR_OUT_OF_MEMORY:
+      return absl::StatusCode::kResourceExhausted;
+    case CUDA_ERROR_INVALID_DEVICE:
+      return absl::StatusCode::kNotFound;
+    case CUDA_ERROR_NO_DEVICE:
+    case CUDA_ERROR_NOT_INITIALIZED:
+    case CUDA_ERROR_STUB_LIBRARY:
+    case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
+    case CUDA_ERROR_SYSTEM_NOT_READY:
+    case CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE:
+    case CUDA_ERROR_DEVICE_UNAVAILABLE:
+      return absl::StatusCode::kFailedPrecondition;
+    default:
+      return absl::StatusCode::kInternal;
+  }
+}
+
+std::string Describe(const CudaCall& call) {
+  std::string text;
+  if (call.device.has_value()) {
+    absl::StrAppend(&text, "device ", Ordinal(*call.device), ": ");
+  }
+  absl::StrAppend(&text, call.name);
+  if (call.num_bytes.has_value()) {
+    absl::StrAppend(&text, " of ", HumanBytes(*call.num_bytes));
+  }
+  return text;
+}
+
+}  // namespace
+
+absl::Status CudaFailure(const CudaApi& api, cudaError_t error,
+                         const CudaCall& call) {
+  (void)api.cudaGetLastError();
+  return absl::Status(
+      CodeOf(error),
+      absl::StrCat(Describe(call), ": ", api.cudaGetErrorName(error), " (",
+                   api.cudaGetErrorString(error), ")"));
+}
+
+absl::Status CudaFailure(const CudaApi& api, CUresult error,
+                         const CudaCall& call) {
+  const char* name = nullptr;
+  const char* text = nullptr;
+  if (api.cuGetErrorName(error, &name) != CUDA_SUCCESS ||
+      api.cuGetErrorString(error, &text) != CUDA_SUCCESS) {
+    return absl::Status(CodeOf(error),
+                        absl::StrCat(Describe(call), ": CUresult ", error));
+  }
+  return absl::Status(
+      CodeOf(error), absl::StrCat(Describe(call), ": ", name, " (", text, ")"));
+}
+
+}  // namespace gatherd
