@@ -49,47 +49,53 @@ void HashedIndex::Prefetch(KeyGroup& group) const {
   }
 }
 
-// The slot of an entry of `bucket` that has the tag of `hash`, or 0.
-uint32_t HashedIndex::MatchTag(const Bucket& bucket, uint64_t hash) {
+// All tags are compared, without a branch: which entry it is cannot be
+// predicted, that there is one nearly always can.
+uint32_t HashedIndex::SlotIn(const Bucket& bucket, uint64_t hash) {
   const uint32_t tag = static_cast<uint32_t>(hash);
-  uint32_t slot = 0;
-  for (const std::atomic<uint64_t>& atomic_entry : bucket.entries) {
-    const uint64_t entry = atomic_entry.load(std::memory_order_acquire);
-    slot = EntryTag(entry) == tag && slot == 0 ? EntrySlot(entry) : slot;
+  uint32_t matches = 0;
+  for (int i = 0; i < kEntries; ++i) {
+    // Relaxed: a slot is read by way of the load below alone.
+    const uint64_t entry = bucket.entries[i].load(std::memory_order_relaxed);
+    matches |= uint32_t{EntryTag(entry) == tag} << i;
   }
-  return slot;
+  for (; matches != 0; matches &= matches - 1) {
+    const uint64_t entry =
+        bucket.entries[__builtin_ctz(matches)].load(std::memory_order_acquire);
+    if (EntryTag(entry) == tag && EntrySlot(entry) != 0) {
+      return EntrySlot(entry);
+    }
+  }
+  return RowArena::kDefaultSlot;
 }
 
 void HashedIndex::Find(KeyGroup& group) const {
-  struct Search {
-    uint32_t key;
-    uint64_t bucket;
+  // Keys not found yet, and the buckets where to look next.
+  uint32_t keys[KeyGroup::kMaxKeys];
+  uint64_t buckets[KeyGroup::kMaxKeys];
+  size_t num_left = 0;
+  const auto visit = [&](uint32_t i, uint64_t number) {
+    const Bucket& bucket = buckets_[number];
+    group.slots[i] = SlotIn(bucket, group.hashes[i]);
+    if (group.slots[i] != RowArena::kDefaultSlot) {
+      group.found |= uint32_t{1} << i;
+    } else if (bucket.num_passed.load(std::memory_order_acquire) != 0) {
+      keys[num_left] = i;
+      buckets[num_left] = NextBucket(number);
+      __builtin_prefetch(&buckets_[buckets[num_left]]);
+      ++num_left;
+    }
   };
-  Search searches[KeyGroup::kMaxKeys];
-  const size_t num_keys = group.keys.size();
-  for (uint32_t i = 0; i < num_keys; ++i) {
-    searches[i] = {i, HomeBucket(group.hashes[i])};
+  group.found = 0;
+  for (uint32_t i = 0; i < group.keys.size(); ++i) {
+    visit(i, HomeBucket(group.hashes[i]));
   }
   // One bucket of each search a round, so that the misses of those few that
   // go on to a second bucket overlap.
-  size_t num_searches = num_keys;
-  group.found = 0;
-  for (uint64_t round = 0; num_searches > 0 && round < num_buckets_; ++round) {
-    size_t num_left = 0;
-    for (size_t j = 0; j < num_searches; ++j) {
-      const auto [i, number] = searches[j];
-      const Bucket& bucket = buckets_[number];
-      const uint32_t slot = MatchTag(bucket, group.hashes[i]);
-      group.slots[i] = slot;
-      group.found |= uint32_t{slot != 0} << i;
-      if (slot != 0 || bucket.num_passed.load(std::memory_order_acquire) == 0) {
-        continue;
-      }
-      searches[num_left] = {i, NextBucket(number)};
-      __builtin_prefetch(&buckets_[searches[num_left].bucket]);
-      ++num_left;
-    }
-    num_searches = num_left;
+  for (uint64_t round = 1; num_left > 0 && round < num_buckets_; ++round) {
+    const size_t num = num_left;
+    num_left = 0;
+    for (size_t j = 0; j < num; ++j) visit(keys[j], buckets[j]);
   }
 }
 

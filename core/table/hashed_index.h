@@ -79,7 +79,8 @@ class HashedIndex final : public SlotIndex {
   uint64_t NextBucket(uint64_t bucket) const {
     return bucket + 1 == num_buckets_ ? 0 : bucket + 1;
   }
-  static uint32_t MatchTag(const Bucket& bucket, uint64_t hash);
+  // The slot of an entry of `bucket` that has the tag of `hash`; 0: none has.
+  static uint32_t SlotIn(const Bucket& bucket, uint64_t hash);
   static void AddPassed(Bucket& bucket, int64_t difference);
 
   // Exact: compares keys, not tags.

@@ -41,7 +41,7 @@ TEST_CASE("an evicting table never holds more than its rows", "[contract]") {
           }
           CHECK(static_cast<double>(table.num_rows()) >=
                 kind.min_full * static_cast<double>(rows));
-          const auto& tier = table.table().Stats().tiers.back();
+          const TierStats tier = table.table().Stats().tiers.back();
           CHECK(tier.num_evictions == num_evicted);
           const auto present = Present(table, Range(0, 10 * step));
           CHECK(present.size() == table.num_rows());
