@@ -122,8 +122,7 @@ class ApplicationImpl final : public Application {
   }
 
   void BecomeReady() {
-    state_.set_phase(ServingPhase::kServing);
-    grpc_->SetServing(true);
+    if (state_.BecomeServing()) grpc_->SetServing(true);
   }
 
   // Destroyed from the last to the first: ports, then what calls work with.

@@ -8,6 +8,13 @@
 #include "server/write_operation.h"
 
 namespace gatherd {
+namespace {
+
+absl::Status DeadlinePassed() {
+  return absl::DeadlineExceededError("the deadline passed before the answer");
+}
+
+}  // namespace
 
 void Operation::Start(const grpc::ByteBuffer& request, grpc::ByteBuffer* reply,
                       absl::Time deadline, Done done) {
@@ -46,7 +53,7 @@ absl::Status Operation::CheckWanted() {
     return absl::CancelledError("the caller cancelled the request");
   }
   if (absl::Now() > deadline_) {
-    return absl::DeadlineExceededError("the deadline passed before the answer");
+    return DeadlinePassed();
   }
   return absl::OkStatus();
 }
@@ -74,7 +81,11 @@ void Operation::CountStages() {
 }
 
 void Operation::Finish(absl::Status status) {
-  if (status.code() == absl::StatusCode::kDeadlineExceeded) {
+  // gRPC cancels a call whose deadline passes.
+  if (absl::IsCancelled(status) && absl::Now() > deadline_) {
+    status = DeadlinePassed();
+  }
+  if (absl::IsDeadlineExceeded(status)) {
     context_.metrics.requests().Rejected(Rejection::kDeadline);
   }
   status = ReportIfFault(RpcMethodName(method_), std::move(status));

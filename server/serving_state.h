@@ -24,6 +24,13 @@ class ServingState {
     phase_.store(phase, std::memory_order_relaxed);
   }
 
+  // From loading to serving; false if draining has begun meanwhile.
+  bool BecomeServing() {
+    ServingPhase loading = ServingPhase::kLoading;
+    return phase_.compare_exchange_strong(loading, ServingPhase::kServing,
+                                          std::memory_order_relaxed);
+  }
+
   bool ready() const { return phase() == ServingPhase::kServing; }
   bool refusing() const { return phase() == ServingPhase::kRefusing; }
 

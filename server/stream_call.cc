@@ -8,10 +8,11 @@
 namespace gatherd {
 
 StreamCall::StreamCall(const ServingContext& context, RpcMethod method,
-                       absl::Time deadline)
+                       const grpc::CallbackServerContext& call)
     : context_(context),
       method_(method),
-      deadline_(deadline),
+      call_(call),
+      deadline_(DeadlineOf(call.deadline())),
       clock_(context.metrics.rpcs(), method) {
   context_.open_calls.Opened();
 }
@@ -19,7 +20,7 @@ StreamCall::StreamCall(const ServingContext& context, RpcMethod method,
 grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* StreamCall::Start(
     const ServingContext& context, RpcMethod method,
     grpc::CallbackServerContext* call) {
-  auto* self = new StreamCall(context, method, DeadlineOf(call->deadline()));
+  auto* self = new StreamCall(context, method, *call);
   context.open_calls.AddStream(self);
   if (context.state.refusing()) {
     context.metrics.requests().Rejected(Rejection::kDraining);
@@ -43,7 +44,8 @@ void StreamCall::OnReadDone(bool ok) {
   {
     absl::MutexLock lock(&mutex_);
     if (ended_) return;
-    cancelled = cancelled_;
+    // A failed read may come before OnCancel.
+    cancelled = cancelled_ || (!ok && call_.IsCancelled());
     if (ok && !cancelled) {
       operation_ = CreateOperation(context_, method_);
       operation = operation_.get();

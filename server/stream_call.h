@@ -30,7 +30,7 @@ class StreamCall final
 
  private:
   StreamCall(const ServingContext& context, RpcMethod method,
-             absl::Time deadline);
+             const grpc::CallbackServerContext& call);
 
   void OnReadDone(bool ok) override;
   void OnWriteDone(bool ok) override;
@@ -49,7 +49,8 @@ class StreamCall final
 
   const ServingContext& context_;
   const RpcMethod method_;
-  const absl::Time deadline_;  // of the whole stream
+  const grpc::CallbackServerContext& call_;  // lives as long as the stream
+  const absl::Time deadline_;                // of the whole stream
   CallClock clock_;
   // Of the message at hand; gRPC and the operation take turns with them.
   grpc::ByteBuffer request_;

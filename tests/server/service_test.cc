@@ -2,6 +2,8 @@
 #include <grpcpp/impl/client_unary_call.h>
 
 #include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
 #include <future>
 #include <string>
 
@@ -115,7 +117,7 @@ TEST_CASE("a deadline that passes is answered and counted") {
   auto call = std::async(std::launch::async, [&] {
     v1::LookupRequest request;
     request.add_lookups()->set_table("words");
-    request.mutable_lookups(0)->add_keys(1);
+    for (int i = 0; i < 1000; ++i) request.mutable_lookups(0)->add_keys(i);
     v1::LookupResponse response;
     grpc::ClientContext context;
     if (config.server.default_deadline > absl::Seconds(1)) {
@@ -265,8 +267,10 @@ TEST_CASE("an address in use is named") {
 
 TEST_CASE("a Unix socket serves, and is not taken from its owner") {
   Config config = TestConfig({HashedSpec("words", 2, 10)});
-  const std::string path =
-      std::string(std::getenv("TEST_TMPDIR")) + "/gatherd.sock";
+  // Not in TEST_TMPDIR: a socket's path has 107 characters at most.
+  char folder[] = "/tmp/gatherd_test_XXXXXX";
+  REQUIRE(mkdtemp(folder) != nullptr);
+  const std::string path = std::string(folder) + "/socket";
   config.server.address = "unix:" + path;
   TestServer server(config);
   CHECK(server.application().address() == "unix:" + path);
@@ -275,6 +279,7 @@ TEST_CASE("a Unix socket serves, and is not taken from its owner") {
   CHECK(status.ok());
   Backend backend;
   CHECK(!Application::Create(config, backend).ok());
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace
