@@ -3,6 +3,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -27,6 +28,11 @@ std::shared_ptr<grpc::ChannelCredentials> MakeCredentials(
 }
 
 }  // namespace
+
+void SilenceGrpcLog() {
+  constexpr int kKeepWhatIsSet = 0;
+  setenv("GRPC_VERBOSITY", "NONE", kKeepWhatIsSet);
+}
 
 absl::Status CheckConnectionOptions(const ConnectionOptions& options) {
   if (options.address.empty()) {

@@ -34,6 +34,10 @@ struct ConnectionOptions {
   std::string token;
 };
 
+// Keeps gRPC's own log lines off a program's stderr, unless GRPC_VERBOSITY asks
+// for them. For main(), before anything else of gRPC.
+void SilenceGrpcLog();
+
 // INVALID_ARGUMENT if the options contradict each other.
 absl::Status CheckConnectionOptions(const ConnectionOptions& options);
 

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "cli/units.h"
@@ -45,16 +46,27 @@ absl::StatusOr<std::string> ReadFlagFile(const CommandLine& line,
   return text;
 }
 
+// The text of a PEM file that flag `name` names; empty without the flag.
+absl::StatusOr<std::string> ReadPemFile(const CommandLine& line,
+                                        const std::string& name) {
+  absl::StatusOr<std::string> text = ReadFlagFile(line, name);
+  if (text.ok() && !text->empty() && !absl::StrContains(*text, "-----BEGIN")) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--", name, ": ", *line.Get(name), " is no PEM file"));
+  }
+  return text;
+}
+
 absl::StatusOr<std::optional<TlsOptions>> ReadTls(const CommandLine& line) {
   if (line.Has("cert") != line.Has("key")) {
     return absl::InvalidArgumentError("--cert and --key go together");
   }
   if (!line.Has("ca") && !line.Has("cert")) return std::nullopt;
-  const absl::StatusOr<std::string> ca = ReadFlagFile(line, "ca");
+  const absl::StatusOr<std::string> ca = ReadPemFile(line, "ca");
   if (!ca.ok()) return ca.status();
-  const absl::StatusOr<std::string> certificate = ReadFlagFile(line, "cert");
+  const absl::StatusOr<std::string> certificate = ReadPemFile(line, "cert");
   if (!certificate.ok()) return certificate.status();
-  const absl::StatusOr<std::string> key = ReadFlagFile(line, "key");
+  const absl::StatusOr<std::string> key = ReadPemFile(line, "key");
   if (!key.ok()) return key.status();
   return TlsOptions{*ca, *certificate, *key};
 }

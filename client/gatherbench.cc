@@ -16,6 +16,7 @@
 #include "client/bench/plot.h"
 #include "client/bench/report.h"
 #include "client/bench/verify.h"
+#include "client/channel.h"
 #include "client/connection_flags.h"
 
 namespace gatherd::client {
@@ -184,4 +185,7 @@ int Main(int argc, const char* const* argv) {
 }  // namespace
 }  // namespace gatherd::client
 
-int main(int argc, char** argv) { return gatherd::client::Main(argc, argv); }
+int main(int argc, char** argv) {
+  gatherd::client::SilenceGrpcLog();
+  return gatherd::client::Main(argc, argv);
+}

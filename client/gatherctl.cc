@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/flags.h"
+#include "client/channel.h"
 #include "client/connection_flags.h"
 #include "client/ctl/command.h"
 
@@ -82,4 +83,7 @@ int Main(int argc, const char* const* argv) {
 }  // namespace
 }  // namespace gatherd::client
 
-int main(int argc, char** argv) { return gatherd::client::Main(argc, argv); }
+int main(int argc, char** argv) {
+  gatherd::client::SilenceGrpcLog();
+  return gatherd::client::Main(argc, argv);
+}

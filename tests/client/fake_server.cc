@@ -20,6 +20,18 @@ grpc::Status UnknownTable(const std::string& name) {
           absl::StrCat("table \"", name, "\" does not exist")};
 }
 
+std::shared_ptr<grpc::ServerCredentials> MakeCredentials(
+    const FakeServerOptions& options) {
+  if (options.certificate.empty()) return grpc::InsecureServerCredentials();
+  grpc::SslServerCredentialsOptions ssl(
+      options.client_ca.empty()
+          ? GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE
+          : GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+  ssl.pem_key_cert_pairs.push_back({options.key, options.certificate});
+  ssl.pem_root_certs = options.client_ca;
+  return grpc::SslServerCredentials(ssl);
+}
+
 bool Exists(const FakeTable& table, int64_t key) {
   return table.rows.count(key) != 0;
 }
@@ -241,8 +253,7 @@ FakeServer::FakeServer(const FakeServerOptions& options)
   grpc::EnableDefaultHealthCheckService(true);
   grpc::ServerBuilder builder;
   int port = 0;
-  builder.AddListeningPort(options.address, grpc::InsecureServerCredentials(),
-                           &port);
+  builder.AddListeningPort(options.address, MakeCredentials(options), &port);
   builder.SetMaxReceiveMessageSize(-1);
   Service* service = &servers_->service;
   builder.RegisterService(static_cast<v1::EmbeddingService::Service*>(service));

@@ -25,6 +25,10 @@ struct FakeServerOptions {
   std::string address = "127.0.0.1:0";
   uint64_t max_keys_per_request = 1000;
   uint64_t max_message_bytes = 64 << 20;
+  // PEM texts; without a certificate the server speaks plaintext.
+  std::string certificate;
+  std::string key;
+  std::string client_ca;  // demands a certificate of clients
 };
 
 // Thread-safe. Starts with a hashed table "words" of dim 4 and a dense table
