@@ -1,0 +1,274 @@
+// Pooled lookup: device side.
+//
+// A group of lanes sums the rows of one bag, each lane one 16-byte part of
+// them; a warp has as many groups as fit. Each lane also finds the row of one
+// key of its bag at a time and lists it in shared memory, from where its whole
+// group takes it. Rows are added in the order of keys, product and sum each
+// rounded to float32, so that the result is the CPU's, bit for bit.
+//
+// Grid: blocks of 256 threads over the items of all segments, one after
+// another; an item is a bag, or 32 parts of a bag whose rows have more. Bytes
+// moved a key: 8, the index line if hashed, the row. Bound by HBM or L2.
+#ifndef GATHERD_CORE_KERNELS_LOOKUP_BAGS_CUH_
+#define GATHERD_CORE_KERNELS_LOOKUP_BAGS_CUH_
+
+#include "core/kernels/batch_params.cuh"
+#include "core/kernels/lookup_launch.h"
+#include "core/kernels/store.cuh"
+
+namespace gatherd::kernels {
+
+struct BagRows {
+  const char* rows[kWarpSize];
+  float weights[kWarpSize];
+  float scales[kWarpSize];
+};
+
+// What a lane works on.
+struct BagItem {
+  uint32_t begin = 0;  // the bag's keys: [begin, end)
+  uint32_t end = 0;
+  uint32_t part = 0;
+  bool has_part = false;
+  bool counts = false;  // whether missing keys are to be noted, too
+};
+
+constexpr int kBagRowsInFlight = 4;
+
+// Finds the keys of this warp that are next in their bags and lists their rows.
+template <class Row, bool kHashed>
+__device__ __forceinline__ unsigned ListRows(const LookupSegment& s,
+                                             LookupCounters* counters,
+                                             const BagItem& item, uint32_t at,
+                                             BagRows& list, unsigned lane) {
+  const bool valid = at < item.end;
+  const int64_t key = valid ? __ldg(s.keys + at) : 0;
+  const bool hashed = kHashed && s.table.index != nullptr;
+  const RowPlace place = hashed ? FindHashed<8>(s.table, key, valid, lane)
+                                : FindDense(s.table, key);
+  const bool missing = valid && item.counts && place.shard == kNoShard;
+  const unsigned all_missing = __ballot_sync(kFullWarp, missing);
+  if (all_missing != 0) {
+    if (missing) atomicOr(s.missing + at / 32, 1u << (at % 32));
+    if (lane == 0 && counters != nullptr) {
+      atomicAdd(&counters->num_missing, __popc(all_missing));
+    }
+  }
+  __syncwarp();  // everybody has read the last round's list
+  list.rows[lane] = place.row;
+  if (s.weights != nullptr) list.weights[lane] = valid ? s.weights[at] : 0.0f;
+  if (Row::kHasScale) {
+    list.scales[lane] = hashed ? LoadScale<true>(place.row, s.dim)
+                               : LoadScale<false>(place.row, s.dim);
+  }
+  __syncwarp();
+  return all_missing;
+}
+
+template <class Row, bool kRelaxed>
+__device__ __forceinline__ void AddListed(const BagRows& list, unsigned first,
+                                          unsigned count, uint32_t part,
+                                          bool weighted, float* sum) {
+  constexpr int kElements = Row::kElements;
+  for (unsigned j = 0; j < count; j += kBagRowsInFlight) {
+    int4 v[kBagRowsInFlight];
+#pragma unroll
+    for (int u = 0; u < kBagRowsInFlight; u++) {
+      if (j + u < count) {
+        v[u] = LoadPart<kRelaxed>(
+            reinterpret_cast<const int4*>(list.rows[first + j + u]) + part);
+      }
+    }
+#pragma unroll
+    for (int u = 0; u < kBagRowsInFlight; u++) {
+      if (j + u < count) {
+        float values[kElements];
+        Row::Unpack(v[u], Row::kHasScale ? list.scales[first + j + u] : 0.0f,
+                    values);
+        const float weight = weighted ? list.weights[first + j + u] : 1.0f;
+#pragma unroll
+        for (int i = 0; i < kElements; i++) {
+          // Times 1 would change nothing but the payload of a NaN.
+          const float term =
+              weighted ? __fmul_rn(weight, values[i]) : values[i];
+          sum[i] = __fadd_rn(sum[i], term);
+        }
+      }
+    }
+  }
+}
+
+// The pooled values of this lane's part. All lanes of the warp must call.
+template <class Row, bool kHashed>
+__device__ __forceinline__ void PoolPart(const LookupSegment& s,
+                                         LookupCounters* counters,
+                                         const BagItem& item, unsigned group,
+                                         BagRows& list, unsigned lane,
+                                         float* sum) {
+#pragma unroll
+  for (int i = 0; i < Row::kElements; i++) sum[i] = 0.0f;
+  const bool weighted = s.weights != nullptr;
+  const bool hashed = kHashed && s.table.index != nullptr;
+  const unsigned first = lane & ~(group - 1);
+  float total_weight = 0.0f;
+  uint32_t longest = item.end - item.begin;  // of the bags of this warp
+  for (unsigned d = group; d < kWarpSize; d *= 2) {
+    longest = max(longest, __shfl_xor_sync(kFullWarp, longest, d));
+  }
+  for (uint32_t j = 0; j < longest; j += group) {
+    const uint32_t at = item.begin + j;
+    ListRows<Row, kHashed>(s, counters, item, at + (lane - first), list, lane);
+    const unsigned count = at < item.end ? min(group, item.end - at) : 0;
+    if (item.has_part) {
+      if (hashed) {
+        AddListed<Row, true>(list, first, count, item.part, weighted, sum);
+      } else {
+        AddListed<Row, false>(list, first, count, item.part, weighted, sum);
+      }
+    }
+    if (weighted && s.pooling == PoolingMode::kMean) {
+      for (unsigned i = 0; i < count; i++) {
+        total_weight = __fadd_rn(total_weight, list.weights[first + i]);
+      }
+    }
+  }
+  if (s.pooling != PoolingMode::kMean) return;
+  if (!weighted) total_weight = static_cast<float>(item.end - item.begin);
+#pragma unroll
+  for (int i = 0; i < Row::kElements; i++) {
+    sum[i] = total_weight == 0.0f ? 0.0f : __fdiv_rn(sum[i], total_weight);
+  }
+}
+
+template <class Row>
+__device__ __forceinline__ float PartMagnitude(const float* values,
+                                               uint32_t part, uint32_t dim) {
+  float largest = 0.0f;
+#pragma unroll
+  for (int i = 0; i < Row::kElements; i++) {
+    if (part * Row::kElements + i < dim) {
+      largest = fmaxf(largest, FiniteMagnitude(values[i]));
+    }
+  }
+  return largest;
+}
+
+template <class Row, bool kToInt8>
+__device__ __forceinline__ void StorePart(const LookupSegment& s, char* row,
+                                          unsigned row_bytes, uint32_t part,
+                                          const float* values, float scale) {
+  constexpr int kElements = Row::kElements;
+  const uint32_t left = s.dim - part * kElements;
+  const uint32_t n = left < kElements ? left : kElements;
+  if (kToInt8 && s.output_type == ElementType::kInt8) {
+    StoreQuantized<kElements>(row + part * kElements, values, scale, n);
+    return;
+  }
+  const unsigned element_bytes = s.output_type == ElementType::kFloat32 ? 4 : 2;
+  StoreElements<kElements>(s.output_type,
+                           row + part * kElements * element_bytes, values, n,
+                           CommonUnit(row_bytes, kElements * element_bytes));
+}
+
+// Rows of more than 32 parts to int8: the scale needs the whole row, so one
+// warp goes over the bag once for it and once more to write.
+template <class Row, bool kHashed>
+__device__ __noinline__ void PoolWideToInt8(const LookupSegment& s,
+                                            LookupCounters* counters,
+                                            BagItem item, uint32_t num_parts,
+                                            char* row, BagRows& list,
+                                            unsigned lane) {
+  float scale = 0.0f;
+  for (int pass = 0; pass < 2; pass++) {
+    for (uint32_t first = 0; first < num_parts; first += kWarpSize) {
+      item.part = first + lane;
+      item.has_part = item.part < num_parts;
+      item.counts = pass == 0 && first == 0;
+      float sum[Row::kElements];
+      PoolPart<Row, kHashed>(s, counters, item, kWarpSize, list, lane, sum);
+      if (!item.has_part) continue;
+      if (pass == 0) {
+        scale = fmaxf(scale, PartMagnitude<Row>(sum, item.part, s.dim));
+      } else {
+        StorePart<Row, true>(s, row, s.dim + 4, item.part, sum, scale);
+      }
+    }
+    if (pass == 1) break;
+    for (unsigned d = 1; d < kWarpSize; d *= 2) {
+      scale = fmaxf(scale, __shfl_xor_sync(kFullWarp, scale, d));
+    }
+    scale = __fdiv_rn(scale, 127.0f);
+  }
+  if (lane == 0) StoreScale(row + s.dim, scale);
+}
+
+template <class Row, bool kHashed, bool kToInt8>
+__device__ __forceinline__ void PoolWarp(const SegmentParams& params,
+                                         LookupCounters* counters,
+                                         uint32_t first, BagRows& list,
+                                         unsigned lane) {
+  const LookupSegment& s = params.segment;
+  const uint32_t num_parts = (s.dim + Row::kElements - 1) / Row::kElements;
+  const unsigned row_bytes = OutputRowBytes(s);
+  const unsigned group = kWarpSize / params.items_per_warp;
+  // Of a bag whose rows have more than 32 parts.
+  const uint32_t items_per_bag = params.units_per_row;
+  const uint32_t item_number = first + lane / group;
+  const uint32_t bag =
+      FastDivide(item_number, items_per_bag, params.unit_magic);
+  const bool live = bag < s.num_bags;
+
+  BagItem item;
+  if (live) {
+    item.begin = __ldg(s.offsets + bag);
+    item.end = bag + 1 < s.num_bags ? __ldg(s.offsets + bag + 1) : s.num_keys;
+    const uint32_t block = item_number - bag * items_per_bag;
+    item.part = block * kWarpSize + (lane & (group - 1));
+    item.has_part = item.part < num_parts;
+    item.counts = block == 0;
+  }
+  char* row = static_cast<char*>(s.output) +
+              static_cast<uint64_t>(live ? bag : 0) * row_bytes;
+  const bool to_int8 = kToInt8 && s.output_type == ElementType::kInt8;
+  if (to_int8 && num_parts > kWarpSize) {
+    PoolWideToInt8<Row, kHashed>(s, counters, item, num_parts, row, list, lane);
+    return;
+  }
+  float sum[Row::kElements];
+  PoolPart<Row, kHashed>(s, counters, item, group, list, lane, sum);
+  float scale = 0.0f;
+  if (to_int8) {
+    scale = item.has_part ? PartMagnitude<Row>(sum, item.part, s.dim) : 0.0f;
+    for (unsigned d = 1; d < group; d *= 2) {
+      scale = fmaxf(scale, __shfl_xor_sync(kFullWarp, scale, d));
+    }
+    scale = __fdiv_rn(scale, 127.0f);
+    if (live && (lane & (group - 1)) == 0) StoreScale(row + s.dim, scale);
+  }
+  if (item.has_part) {
+    StorePart<Row, kToInt8>(s, row, row_bytes, item.part, sum, scale);
+  }
+}
+
+// kToInt8: some segment's output is int8. Kept apart for its registers.
+template <class Row, bool kHashed, bool kToInt8, int kCapacity>
+__global__ void __launch_bounds__(kBlockThreads, kToInt8 || kHashed ? 2 : 4)
+    LookupBagsKernel(const __grid_constant__ BatchParams<kCapacity> batch) {
+  __shared__ BagRows lists[kWarpsPerBlock];
+  const unsigned warp = threadIdx.x / kWarpSize;
+  const SegmentParams& params = SegmentOfBlock(batch);
+  const uint32_t first =
+      ((blockIdx.x - params.first_block) * kWarpsPerBlock + warp) *
+      params.items_per_warp;
+  if (first < params.segment.num_bags * params.units_per_row) {
+    PoolWarp<Row, kHashed, kToInt8>(
+        params,
+        batch.counters == nullptr ? nullptr : batch.counters + params.index,
+        first, lists[warp], threadIdx.x % kWarpSize);
+  }
+  SignalDone(batch);
+}
+
+}  // namespace gatherd::kernels
+
+#endif  // GATHERD_CORE_KERNELS_LOOKUP_BAGS_CUH_
