@@ -55,7 +55,7 @@ BAD = [
     ("tables: []\nlog: {format: xml}\n", 2, ["format", "xml", "json"]),
     ("tables: []\ndevices: gpu\n", 2, ["devices", "gpu", "cuda"]),
     ("tables: []\ndevices: [-1]\n", 2, ["devices", "-1"]),
-    ("tables: []\ndevices: [0, 0]\n", 2, ["devices", "0"]),
+    ("tables: []\ndevices: [0, 0]\n", 2, ["0"]),
     ("tables:\n  - dim: 4\n", 2, ["name"]),
     (TABLE.replace("words", "a b"), 2, ["name", "a b"]),
     (TABLE.replace("words", "w" * 129), 2, ["name", "128"]),

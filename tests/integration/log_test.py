@@ -26,8 +26,9 @@ class LogTest(ApiTestCase):
         for line in lines:
             self.assertIsInstance(json.loads(line), dict, line)
 
-    def test_text(self):
-        self.assertIn("words", self.serve(format="text", level="debug"))
+    def test_every_line_of_a_text_log_has_time_and_level(self):
+        for line in self.serve(format="text", level="debug").splitlines():
+            self.assertRegex(line, r"^\d{4}-\d\d-\d\dT[\d:.]+Z \[[a-z]+\] ")
 
     def test_addresses_are_announced_at_every_level(self):
         for level in ("warning", "error"):

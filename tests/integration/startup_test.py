@@ -65,8 +65,8 @@ class CommandLineTest(unittest.TestCase):
         path = self.write(config_of(TABLES, devices="auto"))
         result = gatherd(f"--config={path}", "--check")
         self.assertEqual(result.returncode, 0, result.stderr)
-        for text in ("words", "items", "10000000", "1000000",
-                     "max_message_bytes", "default_row"):
+        for text in ("words", "items", "10M", "1M", "max_message_bytes",
+                     "default_row"):
             self.assertIn(text, result.stdout)
         numbers = [int(n.replace(",", "")) for n in
                    re.findall(r"\b\d[\d,]*\d\b", result.stdout)]
