@@ -23,6 +23,11 @@
 namespace gatherd {
 namespace {
 
+// New calls are answered with UNAVAILABLE for at least so long: once the
+// connections close, a call on its way here ends as CANCELLED instead, which
+// no client takes for a reason to go elsewhere.
+constexpr absl::Duration kMinRefusalTime = absl::Milliseconds(300);
+
 // What calls of other services, such as health watches, get at the end.
 constexpr absl::Duration kShutdownGrace = absl::Milliseconds(200);
 
@@ -87,10 +92,12 @@ class ApplicationImpl final : public Application {
     grpc_->SetServing(false);
     absl::SleepFor(delay);
     state_.set_phase(ServingPhase::kRefusing);
-    const absl::Time deadline = absl::Now() + timeout;
+    const absl::Time start = absl::Now();
+    const absl::Time deadline = start + timeout;
     if (!open_calls_.Drain(deadline)) {
       Log(LogLevel::kWarning, "calls are cancelled, the time to end is over");
     }
+    absl::SleepFor(std::min(deadline, start + kMinRefusalTime) - absl::Now());
     grpc_->Shutdown(std::min(deadline, absl::Now() + kShutdownGrace));
   }
 

@@ -23,8 +23,10 @@ void OpenCalls::RemoveStream(IdlingCall* stream) {
 
 bool OpenCalls::Drain(absl::Time deadline) {
   while (num_open_.load(std::memory_order_acquire) > 0) {
-    EndIdleStreams();
-    if (absl::Now() >= deadline) return false;
+    if (absl::Now() >= deadline) {
+      EndIdleStreams();
+      return false;
+    }
     absl::SleepFor(kPollInterval);
   }
   return true;

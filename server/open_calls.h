@@ -1,5 +1,6 @@
 // The calls of EmbeddingService that have not ended, so that draining can wait
-// for them and end streams that are idle. Thread-safe.
+// for them. An open stream is in flight, whether a message is or not.
+// Thread-safe.
 #ifndef GATHERD_SERVER_OPEN_CALLS_H_
 #define GATHERD_SERVER_OPEN_CALLS_H_
 
@@ -32,8 +33,8 @@ class OpenCalls {
   // Once it returns, nobody calls the stream any more.
   void RemoveStream(IdlingCall* stream);
 
-  // Ends idle streams, again and again, until no call is open: true, or until
-  // `deadline`: false. New calls should be refused by then.
+  // Waits until no call is open: true, or until `deadline`, when it ends the
+  // streams that are idle: false. New calls should be refused by then.
   bool Drain(absl::Time deadline);
 
  private:

@@ -21,11 +21,6 @@ void Operation::Start(const grpc::ByteBuffer& request, grpc::ByteBuffer* reply,
   reply_ = reply;
   deadline_ = deadline;
   done_ = std::move(done);
-  if (context_.state.refusing()) {
-    context_.metrics.requests().Rejected(Rejection::kDraining);
-    Finish(absl::UnavailableError("the server is draining"));
-    return;
-  }
   const absl::Time start = absl::Now();
   absl::Status status = CheckWanted();
   if (status.ok()) {

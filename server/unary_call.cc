@@ -17,6 +17,11 @@ grpc::ServerUnaryReactor* UnaryCall::Start(const ServingContext& context,
                                            const grpc::ByteBuffer* request,
                                            grpc::ByteBuffer* reply) {
   auto* self = new UnaryCall(context, method);
+  if (context.state.refusing()) {
+    context.metrics.requests().Rejected(Rejection::kDraining);
+    self->End(absl::UnavailableError("the server is draining"));
+    return self;
+  }
   absl::Time deadline = DeadlineOf(call->deadline());
   if (deadline == absl::InfiniteFuture()) {
     deadline = absl::Now() + context.default_deadline;
