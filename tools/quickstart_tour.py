@@ -4,6 +4,7 @@ Starts configs/quickstart.yaml, then does everything through gatherctl, whose
 commands are printed so that they can be typed again.
 """
 
+import argparse
 import json
 import math
 import os
@@ -17,9 +18,7 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-SERVER = ROOT / "bazel-bin/server/gatherd"
-CLIENT = "bazel-bin/client/gatherctl"
+ROOT = pathlib.Path(__file__).absolute().parents[1]
 CONFIG = "configs/quickstart.yaml"
 START_TIMEOUT_S = 60
 
@@ -43,7 +42,7 @@ def is_taken(port):
 class Server:
     """gatherd as a process of its own session, its log in a file."""
 
-    def __init__(self):
+    def __init__(self, program):
         self.log_path = tempfile.mkstemp(prefix="gatherd_", suffix=".log")[1]
         environment = dict(os.environ)
         for name, port in (("ADDRESS", 7400), ("METRICS_ADDRESS", 7401)):
@@ -52,7 +51,7 @@ class Server:
                 environment[f"GATHERD_SERVER_{name}"] = "127.0.0.1:0"
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen(
-                [SERVER, f"--config={CONFIG}"], cwd=ROOT, env=environment,
+                [program, f"--config={CONFIG}"], cwd=ROOT, env=environment,
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 start_new_session=True)
         self.address = self._announced("listening on")
@@ -85,8 +84,8 @@ class Server:
 class Client:
     """Runs gatherctl and shows its command lines."""
 
-    def __init__(self, address):
-        self._command = [CLIENT, f"--address={address}"]
+    def __init__(self, program, address):
+        self._command = [program, f"--address={address}"]
 
     def _run(self, *arguments):
         result = subprocess.run(
@@ -159,37 +158,43 @@ def tour(client):
     client.show("lookup", "words", "fnv:gatherd")
 
 
-def show_how_to_go_on(server, kept):
+def show_how_to_go_on(server, programs, kept):
     if kept:
         say(f"The server is still running (process {server.process.pid}, log "
             f"{server.log_path}):")
         say(f"  gRPC      {server.address}")
         say(f"  metrics   http://{server.metrics_address}/metrics")
-        say(f"  ask it    {CLIENT} --address={server.address} tables")
+        say(f"  ask it    {programs}/client/gatherctl "
+            f"--address={server.address} tables")
         say(f"  stop it   kill {server.process.pid}")
     else:
         say("The server has been stopped; tools/quickstart --keep leaves it "
             "running. By hand:")
-        say(f"  bazel-bin/server/gatherd --config={CONFIG}")
+        say(f"  {programs}/server/gatherd --config={CONFIG}")
     say("To go on: docs/api.md (calling it from Python and C++), "
         "docs/configuration.md\n(your own tables), "
-        "bazel-bin/client/gatherctl --help, tools/test (all tests).")
+        f"{programs}/client/gatherctl --help, tools/test (all tests).")
 
 
 def main():
-    keep = "--keep" in sys.argv[1:]
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--keep", action="store_true")
+    parser.add_argument("--programs", default="bazel-bin",
+                        help="the folder of server/ and client/")
+    arguments = parser.parse_args()
+    keep, programs = arguments.keep, arguments.programs
     server = None
     try:
-        say(f"starting bazel-bin/server/gatherd --config={CONFIG}")
-        server = Server()
+        say(f"starting {programs}/server/gatherd --config={CONFIG}")
+        server = Server(f"{programs}/server/gatherd")
         say(f"listening on {server.address}\n")
-        client = Client(server.address)
+        client = Client(f"{programs}/client/gatherctl", server.address)
         client.wait_ready()
         tour(client)
         if not keep:
             server.stop()
             os.unlink(server.log_path)
-        show_how_to_go_on(server, keep)
+        show_how_to_go_on(server, programs, keep)
         return 0
     except TourFailed as failure:
         print(f"quickstart: {failure}", file=sys.stderr)
