@@ -18,6 +18,7 @@
 #include "client/bench/verify.h"
 #include "client/channel.h"
 #include "client/connection_flags.h"
+#include "core/base/heap.h"
 
 namespace gatherd::client {
 namespace {
@@ -186,6 +187,7 @@ int Main(int argc, const char* const* argv) {
 }  // namespace gatherd::client
 
 int main(int argc, char** argv) {
+  gatherd::KeepFreedMessageMemory();
   gatherd::client::SilenceGrpcLog();
   return gatherd::client::Main(argc, argv);
 }

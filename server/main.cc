@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <string>
 
+#include "core/base/heap.h"
 #include "server/backend.h"
 #include "server/check.h"
 #include "server/config.h"
@@ -23,6 +24,7 @@ void PrintCheck(const Config& config, uint32_t num_gpus) {
 }
 
 int Serve(const Config& config) {
+  KeepFreedMessageMemory();
   SetUpLogging(config.log);
   for (const std::string& warning : EnvironmentWarnings()) {
     Log(LogLevel::kWarning, warning);
