@@ -186,7 +186,8 @@ TEST_CASE("Refused: log and devices", "[config]") {
       {"devices: [0, 1024]", ("1:14: `devices` is `1024`" + devices)},
       {"devices: [0, x]", ("1:14: `devices` is `x`" + devices)},
       {"devices: [[0]]", ("1:11: `devices` is a list" + devices)},
-      {"devices: [2, 0, 2]", "1:17: `devices` lists `2` twice; allowed: each GPU once"},
+      {"devices: [2, 0, 2]",
+       "1:17: `devices` lists `2` twice; allowed: each GPU once"},
       {"devices: {}", ("1:10: `devices` is a map" + devices)},
       {"devices: ", ("1:10: `devices` is empty" + devices)},
   });
