@@ -14,8 +14,8 @@ namespace gatherd::kernels {
 cudaError_t FillPatternAsync(uint32_t* words, uint64_t num_words, uint32_t seed,
                              cudaStream_t stream);
 
-// Adds the number of words that differ from the pattern to `*num_wrong`, which
-// is pinned host memory and must be zero before.
+// The number of words that differ from the pattern goes to `*num_wrong`, which
+// is pinned host memory.
 cudaError_t CountWrongWordsAsync(const uint32_t* words, uint64_t num_words,
                                  uint32_t seed, uint32_t* num_wrong,
                                  cudaStream_t stream);
