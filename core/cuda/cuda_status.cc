@@ -22,6 +22,8 @@ absl::StatusCode CodeOf(cudaError_t error) {
     case cudaErrorSystemNotReady:
     case cudaErrorCompatNotSupportedOnDevice:
     case cudaErrorDevicesUnavailable:
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorUnsupportedPtxVersion:
       return absl::StatusCode::kFailedPrecondition;
     default:
       return absl::StatusCode::kInternal;

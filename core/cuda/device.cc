@@ -43,8 +43,13 @@ absl::StatusOr<DeviceInfo> QueryDevice(const CudaApi& api, DeviceId id) {
 
 absl::StatusOr<std::vector<DeviceInfo>> ListDevices(const CudaApi& api) {
   int num_devices = 0;
-  const absl::Status status = CudaStatus(
-      api, api.cudaGetDeviceCount(&num_devices), {"cudaGetDeviceCount"});
+  const cudaError_t error = api.cudaGetDeviceCount(&num_devices);
+  const absl::Status status = CudaStatus(api, error, {"cudaGetDeviceCount"});
+  if (error == cudaErrorInsufficientDriver) {
+    // CUDA's own words speak of an old driver alone.
+    return absl::FailedPreconditionError(
+        absl::StrCat("no NVIDIA driver, or too old a one: ", status.message()));
+  }
   if (!status.ok()) return status;
   if (num_devices == 0) {
     return absl::FailedPreconditionError("cudaGetDeviceCount: no GPU");

@@ -1,0 +1,109 @@
+// CUDA without a GPU: devices that exist in this process alone, behind a table
+// of functions. Counts what is live, notes every misuse, and makes any call
+// fail that a test names.
+//
+// Reserved addresses are real memory of this process (its pages appear on
+// first use), so that kernels of a test can be plain functions. One at a time.
+#ifndef GATHERD_TESTS_CORE_CUDA_FAKE_CUDA_H_
+#define GATHERD_TESTS_CORE_CUDA_FAKE_CUDA_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/cuda/cuda_api.h"
+#include "core/cuda/preflight.h"
+
+namespace gatherd {
+
+class FakeCuda {
+ public:
+  explicit FakeCuda(int num_devices);
+  FakeCuda(const FakeCuda&) = delete;
+  FakeCuda& operator=(const FakeCuda&) = delete;
+  ~FakeCuda();
+
+  const CudaApi& api() const { return api_; }
+  PatternKernels kernels() const;
+
+  struct Device {
+    uint64_t total_bytes = uint64_t{140} << 30;
+    uint64_t used_bytes = uint64_t{1} << 30;
+    uint64_t granularity = uint64_t{2} << 20;
+  };
+  Device& device(int i) { return devices_.at(static_cast<size_t>(i)); }
+  int num_devices() const { return static_cast<int>(devices_.size()); }
+
+  // Pairs (from, to): without peer access; with one that loses what is written.
+  std::set<std::pair<int, int>> no_access;
+  std::set<std::pair<int, int>> loses_writes;
+
+  // Calls are counted from 1; those that give back, and those that ask for an
+  // error, cannot fail and do not count.
+  struct Call {
+    std::string name;
+    std::optional<int> device;
+    std::optional<uint64_t> num_bytes;
+  };
+  void FailCall(int number) { failing_call_ = number; }
+  int num_calls() const { return num_calls_; }
+  const std::optional<Call>& failed_call() const { return failed_call_; }
+
+  // What has not been given back, and what was done that must not be: one line
+  // each.
+  std::vector<std::string> Live() const;
+  const std::vector<std::string>& misuses() const { return misuses_; }
+
+  bool has_last_error() const { return last_error_ != cudaSuccess; }
+  int current_device() const { return current_; }
+  int last_priority() const { return last_priority_; }
+
+ private:
+  friend struct FakeCalls;
+
+  struct Physical {
+    int device;
+    uint64_t num_bytes;
+    bool is_held;  // by its handle
+  };
+  struct Mapped {
+    uint64_t num_bytes;
+    uint64_t handle;
+    std::set<int> granted;
+  };
+
+  // True if this call is to fail.
+  bool Begin(Call call);
+  cudaError_t Fail(cudaError_t error);
+  void Misuse(std::string what) { misuses_.push_back(std::move(what)); }
+  void DropIfUnused(uint64_t handle);
+  // What `device` reaches at `address`, or nullptr.
+  const Mapped* Reach(int device, uint64_t address) const;
+
+  CudaApi api_;
+  std::vector<Device> devices_;
+  std::vector<std::string> misuses_;
+  int failing_call_ = 0;
+  int num_calls_ = 0;
+  std::optional<Call> failed_call_;
+  cudaError_t last_error_ = cudaSuccess;
+  int current_ = 0;
+  int last_priority_ = 0;
+  uint64_t next_handle_ = 1;
+
+  std::map<const void*, int> streams_;                      // device
+  std::map<const void*, int> events_;                       // device
+  std::map<const void*, uint64_t> host_;                    // bytes
+  std::map<const void*, std::pair<int, uint64_t>> memory_;  // device, bytes
+  std::map<uint64_t, Physical> physical_;
+  std::map<uint64_t, uint64_t> ranges_;  // bytes
+  std::map<uint64_t, Mapped> mapped_;
+};
+
+}  // namespace gatherd
+
+#endif  // GATHERD_TESTS_CORE_CUDA_FAKE_CUDA_H_
