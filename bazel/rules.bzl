@@ -28,6 +28,13 @@ _WARNINGS = [
     "-Werror",
 ]
 
+# Programs find the libraries of a bundle (//deploy/bundle) beside them, and so
+# do these libraries themselves: therefore RPATH and not RUNPATH.
+_BUNDLE_LINKOPTS = [
+    "-Wl,-rpath,$$ORIGIN/../lib",
+    "-Wl,--disable-new-dtags",
+]
+
 # A target's objects go into programs as they are: no shared libraries of our
 # own, so that every source is compiled once.
 def gatherd_cc_library(name, copts = [], **kwargs):
@@ -39,11 +46,12 @@ def gatherd_cc_library(name, copts = [], **kwargs):
         **kwargs
     )
 
-def gatherd_cc_binary(name, copts = [], **kwargs):
+def gatherd_cc_binary(name, copts = [], linkopts = [], **kwargs):
     """A cc_binary under the shared warnings."""
     cc_binary(
         name = name,
         copts = _WARNINGS + copts,
+        linkopts = _BUNDLE_LINKOPTS + linkopts,
         **kwargs
     )
 
@@ -68,6 +76,7 @@ def gpu_test(name, tags = [], **kwargs):
     """
     gatherd_cc_test(
         name = name,
+        linkopts = _BUNDLE_LINKOPTS,
         tags = tags + ["exclusive", "gpu"],
         target_compatible_with = NEEDS_CUDA,
         **kwargs
