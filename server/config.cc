@@ -126,19 +126,18 @@ const std::vector<ConfigField<Config>>& ConfigFields() {
   return fields;
 }
 
-absl::Status ReadDocument(const std::string& text, Config& config) {
-  const absl::StatusOr<ConfigNode> root = ParseConfigDocument(text);
-  if (!root.ok()) return root.status();
-  if (root->kind == ConfigNode::Kind::kNull) {
-    return root->position.Error(
+absl::Status ReadRoot(const ConfigNode& root, Config& config) {
+  if (root.kind == ConfigNode::Kind::kNull) {
+    return root.position.Error(
         "the file is empty; allowed: a map with at least `tables`, which may "
         "be []");
   }
-  return ReadSection(*root, "the configuration", ConfigFields(), config);
+  return ReadSection(root, "the configuration", ConfigFields(), config);
 }
 
-// Relative paths start at the folder of the file `path`.
-void ResolvePaths(const std::string& path, Config& config) {
+// Relative paths start at the folder of the file `path`. INVALID_ARGUMENT,
+// without a place, if that of `server.address` becomes too long for a socket.
+absl::Status ResolvePaths(const std::string& path, Config& config) {
   namespace fs = std::filesystem;
   std::error_code failed;
   const fs::path file = fs::absolute(path, failed);
@@ -150,12 +149,29 @@ void ResolvePaths(const std::string& path, Config& config) {
   if (IsUnixAddress(address)) {
     address =
         std::string(kUnixPrefix) + resolve(address.substr(kUnixPrefix.size()));
+    if (!IsUnixAddress(address)) {
+      return absl::InvalidArgumentError(
+          "`address` is `" + address +
+          "`, too long for a socket; allowed: a path of up to 107 bytes");
+    }
   }
   for (CatalogTableSpec& table : config.tables) {
     SourceSpec& source = table.source;
     if (!source.rows_path.empty()) source.rows_path = resolve(source.rows_path);
     if (!source.keys_path.empty()) source.keys_path = resolve(source.keys_path);
   }
+  return absl::OkStatus();
+}
+
+absl::Status ParseInto(const std::string& text, const std::string& path,
+                       Config& config) {
+  const absl::StatusOr<ConfigNode> root = ParseConfigDocument(text);
+  if (!root.ok()) return root.status();
+  if (auto status = ReadRoot(*root, config); !status.ok()) return status;
+  const absl::Status status = ResolvePaths(path, config);
+  if (status.ok()) return status;
+  return root->Find("server")->Find("address")->position.Error(
+      std::string(status.message()));
 }
 
 absl::Status ReadFile(const std::string& path, std::string& text) {
@@ -184,12 +200,9 @@ absl::Status ReadFile(const std::string& path, std::string& text) {
 absl::StatusOr<Config> ParseConfig(const std::string& text,
                                    const std::string& path) {
   Config config;
-  if (auto status = ReadDocument(text, config); !status.ok()) {
-    return absl::InvalidArgumentError(path + ":" +
-                                      std::string(status.message()));
-  }
-  ResolvePaths(path, config);
-  return config;
+  const absl::Status status = ParseInto(text, path, config);
+  if (status.ok()) return config;
+  return absl::InvalidArgumentError(path + ":" + std::string(status.message()));
 }
 
 absl::StatusOr<Config> LoadConfig(const std::string& path) {
@@ -200,7 +213,11 @@ absl::StatusOr<Config> LoadConfig(const std::string& path) {
   if (auto status = ApplyEnvironment(config->server); !status.ok()) {
     return status;
   }
-  ResolvePaths(path, *config);  // of what the environment gave
+  // What the environment gave may be relative, too.
+  if (auto status = ResolvePaths(path, *config); !status.ok()) {
+    return absl::InvalidArgumentError("GATHERD_SERVER_ADDRESS: " +
+                                      std::string(status.message()));
+  }
   return config;
 }
 

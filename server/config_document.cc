@@ -19,6 +19,8 @@ namespace {
 constexpr char kByteOrderMark[] = "\xEF\xBB\xBF";
 constexpr size_t kMaxShownBytes = 60;
 
+bool IsControl(char c) { return (c >= 0 && c < ' ') || c == 0x7F; }
+
 // Refuses what the YAML library would silently replace, or take for the end.
 absl::Status CheckCharacters(std::string_view text) {
   ConfigPosition position = {1, 1};
@@ -28,8 +30,7 @@ absl::Status CheckCharacters(std::string_view text) {
     if (length == 0) {
       return position.Error("this byte is not UTF-8; allowed: UTF-8 text");
     }
-    if ((c >= 0 && c < ' ' && c != '\n' && c != '\r' && c != '\t') ||
-        c == 0x7F) {
+    if (IsControl(c) && c != '\n' && c != '\r' && c != '\t') {
       return position.Error(
           absl::StrFormat("a control character, U+%04X; allowed: text, tabs "
                           "and line ends",
@@ -217,9 +218,11 @@ class TreeBuilder : public YAML::EventHandler {
 }  // namespace
 
 absl::Status ConfigPosition::Error(std::string_view message) const {
-  if (line == 0) return absl::InvalidArgumentError(std::string(message));
-  return absl::InvalidArgumentError(
-      absl::StrFormat("%d:%d: %s", line, column, message));
+  std::string text;
+  if (line != 0) text = absl::StrFormat("%d:%d: ", line, column);
+  // A message is one line, whatever of the file it shows.
+  for (const char c : message) text += IsControl(c) ? ' ' : c;
+  return absl::InvalidArgumentError(text);
 }
 
 const ConfigNode* ConfigNode::Find(std::string_view key) const {
@@ -248,8 +251,7 @@ std::string ConfigNode::Describe() const {
     }
     const size_t length =
         std::max<size_t>(Utf8SequenceLength(text.substr(at)), 1);
-    const bool is_control = text[at] >= 0 && text[at] < ' ';
-    out += is_control ? " " : text.substr(at, length);
+    out += text.substr(at, length);
     at += length;
   }
   return out + "`";

@@ -116,6 +116,13 @@ TEST_CASE("What is not YAML is refused with a place", "[config]") {
   CHECK(ErrorOf("%YAML 3.0\n---\na: 1").rfind("1:1: not valid YAML", 0) == 0);
 }
 
+TEST_CASE("A refusal is one line, whatever it shows", "[config]") {
+  CHECK(ErrorOf("a: \"\\") ==
+        "1:6: not valid YAML: unknown escape character:  ");
+  CHECK(ErrorOf("\"\\n\": 1\n\"\\n\": 2") ==
+        "2:1: ` ` is given twice, first in line 1; allowed: once");
+}
+
 TEST_CASE("Nesting without end is refused", "[config]") {
   const std::string deep = "a: " + std::string(100'000, '[');
   CHECK(ErrorOf(deep).find("not valid YAML") != std::string::npos);

@@ -116,6 +116,14 @@ TEST_CASE("Refused: addresses", "[config]") {
   CHECK_FALSE(
       ParseConfig("server: {address: '" + long_path + "'}\ntables: []", "c")
           .ok());
+  // Short enough until its folder is put before it.
+  const std::string relative = "unix:" + std::string(107, 'a');
+  CHECK(ParseConfig("server: {address: '" + relative + "'}\ntables: []", "/c")
+            .status()
+            .message() == "/c:1:19: `address` is `unix:/" +
+                              std::string(107, 'a') +
+                              "`, too long for a socket; allowed: a path of up "
+                              "to 107 bytes");
   for (const char* value : {"[a:1]", "{a: 1}", "~", ""}) {
     CHECK(std::string(
               ParseConfig("server:\n  address: " + std::string(value), "c")
