@@ -24,7 +24,7 @@ KeyGenerator::KeyGenerator(uint64_t rows)
 
 KeyGenerator::KeyGenerator(uint64_t rows, double exponent)
     : KeyGenerator(rows) {
-  zipf_.emplace(rows - 1, exponent, 1.0);
+  if (rows > 1) zipf_.emplace(rows - 1, exponent, 1.0);
 }
 
 int64_t KeyGenerator::Next(absl::BitGenRef random) {
