@@ -22,6 +22,14 @@
 
 namespace gatherd {
 
+// gRPC hands on a call without its message when that was over the limit (and
+// when the client sent none). The client has got gRPC's own text by then.
+inline absl::Status NoMessage(const RequestLimits& limits) {
+  return absl::ResourceExhaustedError(
+      absl::StrCat("no message, or one over ", limits.max_message_bytes,
+                   " bytes (server.max_message_bytes)"));
+}
+
 template <typename Part>
 bool ReadPart(google::protobuf::io::CodedInputStream& in, Part* part) {
   int size = 0;
@@ -47,7 +55,7 @@ absl::Status ParseParts(const grpc::ByteBuffer& bytes, std::string_view request,
       WireFormatLite::MakeTag(1, WireFormatLite::WIRETYPE_LENGTH_DELIMITED);
   const absl::Status unparsable = absl::InvalidArgumentError(absl::StrCat(
       "the ", bytes.Length(), " bytes given are no ", std::string(request)));
-  if (!bytes.Valid()) return unparsable;
+  if (!bytes.Valid()) return NoMessage(limits);
 
   grpc::ByteBuffer buffer = bytes;  // a reference, not a copy
   grpc::ProtoBufferReader reader(&buffer);

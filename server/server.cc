@@ -69,7 +69,9 @@ void StopStartup(Application& application, absl::Duration timeout,
   const bool ended =
       application.CancelStartup(absl::Now() + kStartupCancelTime);
   application.Drain(absl::ZeroDuration(), timeout);
-  if (!ended) std::_Exit(exit_code);
+  if (ended) return;
+  Log(LogLevel::kInfo, "stopped");
+  std::_Exit(exit_code);
 }
 
 int Serve(const ServerConfig& config, Application& application,
