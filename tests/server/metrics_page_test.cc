@@ -1,4 +1,3 @@
-#include <grpcpp/grpcpp.h>
 #include <sys/wait.h>
 
 #include <catch2/catch.hpp>

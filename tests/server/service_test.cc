@@ -1,6 +1,3 @@
-#include <grpcpp/grpcpp.h>
-#include <grpcpp/impl/client_unary_call.h>
-
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
@@ -11,22 +8,11 @@
 #include "tests/server/gated_table.h"
 #include "tests/server/specs.h"
 #include "tests/server/test_server.h"
-#include "tests/server/wire.h"
 
 namespace gatherd {
 namespace {
 
 using Catch::Contains;
-
-grpc::Status SendBytes(TestServer& server, const char* method,
-                       const std::string& bytes) {
-  grpc::ByteBuffer reply;
-  grpc::ClientContext context;
-  return grpc::internal::BlockingUnaryCall(
-      server.channel().get(),
-      grpc::internal::RpcMethod(method, grpc::internal::RpcMethod::NORMAL_RPC),
-      &context, ToBytes(bytes), &reply);
-}
 
 std::chrono::system_clock::time_point In(absl::Duration duration) {
   return absl::ToChronoTime(absl::Now() + duration);
@@ -60,7 +46,7 @@ TEST_CASE("bytes that do not parse are an invalid argument in every method") {
                              "/gatherd.v1.TableService/ListTables",
                              "/gatherd.v1.TableService/GetServerInfo"}) {
     INFO(method);
-    const grpc::Status status = SendBytes(server, method, "\xff\xff");
+    const grpc::Status status = server.SendBytes(method, "\xff\xff");
     CHECK(status.error_code() == grpc::StatusCode::INVALID_ARGUMENT);
     CHECK_THAT(status.error_message(), Contains("Request"));
   }
@@ -70,8 +56,8 @@ TEST_CASE("a request over the message limit gets gRPC's own words") {
   Config config = TestConfig({HashedSpec("words", 2, 10)});
   config.server.max_message_bytes = 1000;
   TestServer server(config);
-  const grpc::Status status = SendBytes(
-      server, "/gatherd.v1.EmbeddingService/Lookup", std::string(2000, '\x08'));
+  const grpc::Status status = server.SendBytes(
+      "/gatherd.v1.EmbeddingService/Lookup", std::string(2000, '\x08'));
   CHECK(status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED);
   CHECK_THAT(status.error_message(), Contains("2000") && Contains("1000"));
 }

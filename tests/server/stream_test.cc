@@ -1,5 +1,3 @@
-#include <grpcpp/grpcpp.h>
-
 #include <catch2/catch.hpp>
 #include <string>
 

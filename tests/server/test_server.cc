@@ -1,6 +1,6 @@
 #include "tests/server/test_server.h"
 
-#include <grpcpp/grpcpp.h>
+#include <grpcpp/create_channel.h>
 #include <grpcpp/impl/client_unary_call.h>
 #include <httplib.h>
 
@@ -115,22 +115,28 @@ grpc::Status TestServer::Set(const std::string& table, int64_t key,
   return stub_->Update(&context, request, &response);
 }
 
+grpc::Status TestServer::SendBytes(const char* method, const std::string& bytes,
+                                   std::string* reply) {
+  grpc::ByteBuffer reply_bytes;
+  grpc::ClientContext context;
+  const grpc::Status status = grpc::internal::BlockingUnaryCall(
+      channel_.get(),
+      grpc::internal::RpcMethod(method, grpc::internal::RpcMethod::NORMAL_RPC),
+      &context, ToBytes(bytes), &reply_bytes);
+  if (reply != nullptr) *reply = ToString(reply_bytes);
+  return status;
+}
+
 std::string TestServer::Health(const std::string& service) {
   // HealthCheckRequest{service = 1}, HealthCheckResponse{status = 1}.
   std::string request("\x0a");
   request.push_back(static_cast<char>(service.size()));
-  request += service;
-  grpc::ByteBuffer reply;
-  grpc::ClientContext context;
-  const grpc::Status status = grpc::internal::BlockingUnaryCall(
-      channel_.get(),
-      grpc::internal::RpcMethod("/grpc.health.v1.Health/Check",
-                                grpc::internal::RpcMethod::NORMAL_RPC),
-      &context, ToBytes(request), &reply);
+  std::string reply;
+  const grpc::Status status =
+      SendBytes("/grpc.health.v1.Health/Check", request + service, &reply);
   if (!status.ok()) return status.error_message();
-  const std::string text = ToString(reply);
-  if (text == std::string("\x08\x01")) return "SERVING";
-  if (text == std::string("\x08\x02")) return "NOT_SERVING";
+  if (reply == "\x08\x01") return "SERVING";
+  if (reply == "\x08\x02") return "NOT_SERVING";
   return "UNKNOWN";
 }
 

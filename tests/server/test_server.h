@@ -45,6 +45,9 @@ class TestServer {
                             grpc::Status* status);
   grpc::Status Set(const std::string& table, int64_t key,
                    const std::vector<float>& row);
+  // A unary call with any bytes: `method` as in "/gatherd.v1.X/Y".
+  grpc::Status SendBytes(const char* method, const std::string& bytes,
+                         std::string* reply = nullptr);
   // What grpc.health.v1 says of `service`.
   std::string Health(const std::string& service);
 
