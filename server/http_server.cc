@@ -16,7 +16,9 @@
 namespace gatherd {
 namespace {
 
-constexpr int kNumThreads = 8;
+// A connection keeps its thread while it is open: enough that probes do not
+// wait behind a dozen scrapers and browsers.
+constexpr int kNumThreads = 32;
 constexpr size_t kMaxWaitingConnections = 64;
 constexpr time_t kTimeoutSeconds = 2;
 constexpr size_t kMaxRequestBytes = 64 << 10;
