@@ -12,6 +12,7 @@ from tests.integration.harness.api import (
 from tests.integration.harness.exposition import scrape
 from tests.integration.harness.process import config_of, table_of
 
+EXHAUSTED = grpc.StatusCode.RESOURCE_EXHAUSTED
 NUM_CHANNELS = 100
 DIM = 16
 
@@ -27,6 +28,7 @@ class ConcurrencyTest(ApiTestCase):
         table_of("dense", DIM, 10000, "dense"),
         table_of("hashed", DIM, 100000),
         table_of("sum", 2, 1000, "dense"),
+        table_of("bounded", DIM, 1000),
     ])
 
     def in_parallel(self, work):
@@ -103,6 +105,38 @@ class ConcurrencyTest(ApiTestCase):
         self.assertRows(
             self.client.rows("sum", keys),
             [[2 * 10 * NUM_CHANNELS, 2 * 10 * total]] * len(keys))
+
+    def test_requests_over_tables_in_opposite_order_do_not_block(self):
+        def work(client, number):
+            for turn in range(20):
+                keys, rows = [number, turn], rows_of([0, 1], turn)
+                updates = [table_update("dense", keys, rows),
+                           table_update("hashed", keys, rows),
+                           table_update("dense", keys[:1], rows[:1])]
+                client.update_all(*updates[::1 if number % 2 else -1])
+        self.in_parallel(work)
+        self.client.erase("hashed", range(NUM_CHANNELS))
+
+    def test_a_table_fills_to_exactly_its_size(self):
+        """Whoever is refused has written nothing, whoever is not, all."""
+        def work(client, number):
+            for turn in range(20):
+                keys = [number * 1000 + turn * 10 + i for i in range(7)]
+                try:
+                    client.update_all(
+                        table_update("sum", [999], [[1, 0]], ADD),
+                        table_update("bounded", keys, rows_of(keys, 0)))
+                    missing = []
+                except grpc.RpcError as error:
+                    assert error.code() == EXHAUSTED, error.details()
+                    assert "bounded" in error.details()
+                    missing = keys
+                assert missing_keys(
+                    client.lookup("bounded", keys), keys) == missing
+        self.in_parallel(work)
+        info = self.client.table_info("bounded")
+        self.assertEqual(info.num_rows, 1000 // 7 * 7)
+        self.assertRows(self.client.rows("sum", [999]), [[1000 // 7, 0]])
 
     def test_revisions_of_concurrent_writes_are_all_different(self):
         seen, lock = [], threading.Lock()

@@ -28,7 +28,7 @@ class ConsistencyTest(ApiTestCase):
         context = multiprocessing.get_context("spawn")
         stress = versioned_rows.Stress(
             self.server.address, table, NUM_KEYS,
-            context.RawArray("q", NUM_KEYS), context.RawArray("q", NUM_KEYS),
+            *(context.RawArray("q", NUM_KEYS) for _ in range(3)),
             context.Barrier(WRITERS + READERS + 1), context.Event())
         versioned_rows.first_write(self.client, stress)
         outcomes = context.Queue()

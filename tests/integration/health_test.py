@@ -1,5 +1,9 @@
 """Health, readiness, reflection and the pages of a server that serves."""
 
+import contextlib
+import socket
+import time
+
 from tests.integration.harness import (
     health, reflection_pb2, reflection_pb2_grpc)
 from tests.integration.harness.api import CALL_TIMEOUT_S, ApiTestCase
@@ -24,6 +28,29 @@ class HealthTest(ApiTestCase):
             with self.subTest(path=path):
                 self.assertEqual(self.server.http(path)[0], 200)
         self.assertEqual(self.server.http("/absent")[0], 404)
+
+    def test_probes_do_not_wait_behind_idle_connections(self):
+        host, port = self.server.metrics_address.split(":")
+        for _ in range(20):
+            connection = socket.create_connection((host, int(port)))
+            self.addCleanup(connection.close)
+        began = time.monotonic()
+        for path in ("/livez", "/readyz"):
+            self.assertEqual(self.server.http(path)[0], 200)
+        self.assertLess(time.monotonic() - began, 1)
+
+    def test_garbage_on_both_ports(self):
+        for address in (self.server.address, self.server.metrics_address):
+            host, port = address.split(":")
+            for garbage in (b"\x00\xff" * 5000, b"GET /" + b"a" * 100000,
+                            b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\xff" * 99,
+                            b"POST / HTTP/1.1\r\nContent-Length: 99999999999"
+                            b"\r\n\r\n"):
+                with socket.create_connection((host, int(port))) as sender:
+                    with contextlib.suppress(OSError):  # it may hang up
+                        sender.sendall(garbage)
+        self.assertEqual(self.server.http("/livez")[0], 200)
+        self.assertEqual(health.status(self.client), "SERVING")
 
     def test_the_status_page_names_the_tables(self):
         self.assertIn("words", self.server.http("/")[1])

@@ -67,6 +67,25 @@ class MessageLimitTest(ApiTestCase):
                                offsets=[0] * 100000)
 
 
+class DefaultLimitTest(ApiTestCase):
+    CONFIG = config_of([table_of("narrow", 1, 1100000)])
+
+    def test_a_million_keys_and_one_more(self):
+        keys = np.arange(1000001)
+        rows = keys[:, None].astype(np.float32)
+        result = self.client.update("narrow", keys[:-1], rows[:-1])
+        self.assertEqual(result.num_inserted, 1000000)
+        self.assertRows(self.client.rows("narrow", keys[:-1]), rows[:-1])
+        for call in (lambda: self.client.lookup("narrow", keys),
+                     lambda: self.client.update("narrow", keys, rows),
+                     lambda: self.client.erase("narrow", keys)):
+            with self.assertFails(grpc.StatusCode.INVALID_ARGUMENT,
+                                  "narrow", 1000001, 1000000):
+                call()
+        self.assertEqual(
+            self.client.erase("narrow", keys[:-1]).num_erased, 1000000)
+
+
 class InflightLimitTest(ApiTestCase):
     CONFIG = config_of([
         table_of("wide", 64, 100, "dense"),

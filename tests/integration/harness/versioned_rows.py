@@ -1,9 +1,10 @@
 """Rows that tell their key and version, and the processes that check them.
 
-Two arrays in shared memory hold, for each key, the version that a writer has
-begun to write and the last one that was acknowledged. A reader looks at
-`acknowledged` before it asks and at `begun` after the reply: a row is right
-if all of it is of one version in between.
+Arrays in shared memory hold, for each key, the version that a writer has
+begun to write, the last one that was acknowledged, and the revision of its
+acknowledgement. A reader looks at `acknowledged` before it asks and at
+`begun` after the reply: a row is right if all of it is of one version in
+between. And it is as new as all writes up to the revision of the reply.
 """
 
 import dataclasses
@@ -43,13 +44,14 @@ class Stress:
     num_keys: int
     begun: object  # arrays of int64
     acknowledged: object
+    revisions: object
     ready: object  # a barrier that everyone passes before the first call
     stop: object  # an event
 
     def versions(self):
         """Arrays over the shared memory; aligned stores are not torn."""
-        return (np.frombuffer(self.begun, np.int64),
-                np.frombuffer(self.acknowledged, np.int64))
+        return [np.frombuffer(array, np.int64) for array in (
+            self.begun, self.acknowledged, self.revisions)]
 
     def connect(self):
         client = Client(self.address)
@@ -59,7 +61,7 @@ class Stress:
 
 def write(stress, seed, keys):
     """Writes batches of its own keys until told to stop; the count."""
-    begun, acknowledged = stress.versions()
+    begun, acknowledged, revisions = stress.versions()
     rng, count, client = np.random.default_rng(seed), 0, stress.connect()
     while not stress.stop.is_set():
         chosen = rng.choice(keys, BATCH_KEYS, replace=False)
@@ -69,10 +71,14 @@ def write(stress, seed, keys):
         if erased.any():
             result = client.erase(stress.table, chosen[erased])
             assert result.num_erased == erased.sum(), result
+            revisions[chosen[erased]] = result.revision
         if not erased.all():
             kept = chosen[~erased]
-            client.update(stress.table, kept,
-                          rows_of(kept, versions[~erased]))
+            result = client.update(stress.table, kept,
+                                   rows_of(kept, versions[~erased]))
+            revisions[kept] = result.revision
+        # After the revision: whoever sees this version sees a revision that
+        # is its own or later.
         acknowledged[chosen] = versions
         count += 1
     return count
@@ -80,12 +86,15 @@ def write(stress, seed, keys):
 
 def read(stress, seed):
     """Reads and checks random batches until told to stop; the count."""
-    begun, acknowledged = stress.versions()
+    begun, acknowledged, revisions = stress.versions()
     rng, count, client = np.random.default_rng(seed), 0, stress.connect()
     while not stress.stop.is_set():
         keys = rng.integers(0, stress.num_keys, 4 * BATCH_KEYS)
         oldest = acknowledged[keys]
         result = client.lookup(stress.table, keys)
+        later = acknowledged[keys]
+        visible = revisions[keys] <= result.revision
+        oldest = np.where(visible, later, oldest)
         newest = begun[keys]
         words = np.frombuffer(result.values, np.uint32).reshape(-1, DIM)
         missing = _missing_mask(result)
@@ -133,5 +142,5 @@ def first_write(client, stress):
     """Version 1 of every key."""
     keys = np.arange(stress.num_keys)
     client.update(stress.table, keys, rows_of(keys, np.ones(len(keys))))
-    for versions in stress.versions():
-        versions[:] = 1
+    begun, acknowledged, _ = stress.versions()
+    begun[:] = acknowledged[:] = 1
