@@ -1,6 +1,8 @@
 // The C++ client of gatherd: typed calls over one connection.
 //
-//   auto client = gatherd::client::Client::Create({{"localhost:7400"}});
+//   ClientOptions options;
+//   options.connection.address = "localhost:7400";
+//   auto client = Client::Create(options);
 //   const std::vector<int64_t> keys = {17, 42};
 //   auto reply = (*client)->Lookup({{"words", keys}});
 //   std::vector<float> row = (*reply)[0].Floats(0);
