@@ -1,0 +1,79 @@
+#include "server/table_startup.h"
+
+#include <catch2/catch.hpp>
+#include <memory>
+#include <string>
+
+#include "absl/synchronization/notification.h"
+#include "core/table/cpu_table.h"
+#include "tests/server/specs.h"
+
+namespace gatherd {
+namespace {
+
+using Catch::Contains;
+
+class Startup {
+ public:
+  absl::Status Run(const std::vector<CatalogTableSpec>& specs,
+                   const TableFactory& make_table) {
+    catalog = *Catalog::Create(specs);
+    TableStartup startup(*catalog, make_table, *dispatcher_);
+    absl::Status status;
+    absl::Notification done;
+    startup.Start([&](absl::Status result) {
+      status = std::move(result);
+      done.Notify();
+    });
+    done.WaitForNotification();
+    return status;
+  }
+
+  std::unique_ptr<Catalog> catalog;
+
+ private:
+  const std::unique_ptr<Dispatcher> dispatcher_ = CreateThreadDispatcher({});
+};
+
+TEST_CASE_METHOD(Startup, "tables come up, and a server may have none") {
+  CHECK(Run({}, &CreateCpuTable).ok());
+  CHECK(Run({HashedSpec("a", 2, 10), DenseSpec("b", 2, 10),
+             HashedSpec("c", 2, 10)},
+            &CreateCpuTable)
+            .ok());
+  for (const auto& entry : catalog->entries()) CHECK(entry->ready());
+}
+
+TEST_CASE_METHOD(Startup, "a source that cannot be loaded is named") {
+  CatalogTableSpec spec = DenseSpec("words", 2, 10);
+  spec.source.rows_path = "/nowhere/rows.npy";
+  const absl::Status status =
+      Run({HashedSpec("a", 2, 10), spec}, &CreateCpuTable);
+  CHECK_THAT(status.ToString(),
+             Contains("\"words\"") && Contains("/nowhere/rows.npy"));
+  CHECK(!catalog->Find("words")->ready());
+}
+
+TEST_CASE_METHOD(Startup, "a table that cannot be made is named") {
+  const absl::Status status =
+      Run({HashedSpec("words", 2, 10)},
+          [](const TableSpec&) -> absl::StatusOr<std::unique_ptr<Table>> {
+            return absl::ResourceExhaustedError("no memory");
+          });
+  CHECK(absl::IsResourceExhausted(status));
+  CHECK_THAT(status.ToString(), Contains("\"words\"") && Contains("no memory"));
+}
+
+TEST_CASE("a startup that is cancelled ends") {
+  const auto catalog = *Catalog::Create({HashedSpec("a", 2, 10)});
+  const auto dispatcher = CreateThreadDispatcher({});
+  TableStartup startup(*catalog, &CreateCpuTable, *dispatcher);
+  startup.Cancel();
+  absl::Status status;
+  startup.Start([&](absl::Status result) { status = std::move(result); });
+  CHECK(startup.WaitForEnd(absl::Seconds(30)));
+  CHECK(absl::IsCancelled(status));
+}
+
+}  // namespace
+}  // namespace gatherd
