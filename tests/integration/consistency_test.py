@@ -15,13 +15,15 @@ from tests.integration.harness.process import config_of, table_of
 
 NUM_KEYS = 2000
 WRITERS, READERS = 2, 4
-SECONDS = float(os.environ.get("GATHERD_STRESS_SECONDS", "5"))
+SECONDS = float(os.environ.get("GATHERD_STRESS_SECONDS", "4"))
 
 
 class ConsistencyTest(ApiTestCase):
     CONFIG = config_of([
         table_of("dense", versioned_rows.DIM, NUM_KEYS, "dense"),
         table_of("hashed", versioned_rows.DIM, NUM_KEYS + 100),
+        table_of("evicting", versioned_rows.DIM, NUM_KEYS // 2,
+                 eviction="lru"),
     ])
 
     def stress(self, table):
@@ -71,3 +73,6 @@ class ConsistencyTest(ApiTestCase):
 
     def test_hashed_table_with_erase(self):
         self.stress("hashed")
+
+    def test_table_that_evicts(self):
+        self.stress("evicting")
