@@ -32,11 +32,11 @@ class HostTable::Update final : public PreparedUpdate {
          absl::Span<const UpdateBatch> batches) ABSL_NO_THREAD_SAFETY_ANALYSIS
       : table_(table),
         batches_(batches.begin(), batches.end()) {
-    table_.write_mutex_.Lock();
     keys_.reserve(batches_.size());
     for (const UpdateBatch& batch : batches_) {
-      keys_.emplace_back(batch.keys, table_.writer_.seed());
+      keys_.emplace_back(batch.keys, table_.storage_->seed);
     }
+    table_.write_mutex_.Lock();
   }
 
   ~Update() override ABSL_NO_THREAD_SAFETY_ANALYSIS {
@@ -84,8 +84,9 @@ absl::StatusOr<std::unique_ptr<PreparedUpdate>> HostTable::PrepareUpdate(
 absl::StatusOr<EraseResult> HostTable::Erase(absl::Span<const int64_t> keys) {
   absl::Status status = CheckNumKeys(spec(), keys.size());
   if (!status.ok()) return status;
+  const BatchKeys distinct(keys, storage_->seed);
   absl::MutexLock lock(&write_mutex_);
-  return writer_.Erase(keys);
+  return writer_.Erase(distinct);
 }
 
 absl::StatusOr<uint64_t> HostTable::Scan(const ScanVisitor& visit) {

@@ -15,11 +15,6 @@ namespace {
 constexpr size_t kStayKeys = 512;
 constexpr size_t kStayBytes = size_t{256} << 10;
 
-// Lines of a row fetched ahead; the processor's own prefetcher follows a long
-// row by itself once its start is being read.
-constexpr size_t kCacheLine = 64;
-constexpr size_t kMaxLinesAhead = 8;
-
 // Runs the rows of `keys` through three steps: while one group of keys is
 // being consumed, the next one's rows and the one after's index entries are
 // on their way from memory.
@@ -34,9 +29,7 @@ class RowStream {
         missing_(missing),
         num_groups_((keys.size() + KeyGroup::kMaxKeys - 1) /
                     KeyGroup::kMaxKeys),
-        groups_a_stay_(GroupsAStay(arena_.layout().stride)),
-        lines_ahead_(std::min(kMaxLinesAhead,
-                              arena_.layout().stride / kCacheLine + 1)) {}
+        groups_a_stay_(GroupsAStay(arena_.layout().stride)) {}
 
   // Calls `consume` with the row of each key, in order; the default row of
   // those that are missing. Returns how many are.
@@ -80,10 +73,7 @@ class RowStream {
     KeyGroup& group = this->group(number);
     index_.Find(group);
     for (size_t i = 0; i < group.keys.size(); ++i) {
-      const std::byte* slot = arena_.slot(group.slots[i]);
-      for (size_t line = 0; line < lines_ahead_; ++line) {
-        __builtin_prefetch(slot + line * kCacheLine);
-      }
+      arena_.PrefetchToRead(group.slots[i]);
     }
     if (!storage_.evicts()) return;
     for (size_t i = 0; i < group.keys.size(); ++i) {
@@ -111,7 +101,7 @@ class RowStream {
 
   void MarkMissing(size_t number, const KeyGroup& group) {
     const size_t num_keys = group.keys.size();
-    const uint32_t all = ~uint32_t{0} >> (KeyGroup::kMaxKeys - num_keys);
+    const uint32_t all = ~uint32_t{0} >> (32 - num_keys);
     const uint32_t missing = all & ~group.found;
     if (missing == 0) return;
     num_missing_ += __builtin_popcount(missing);
@@ -126,7 +116,6 @@ class RowStream {
   uint8_t* const missing_;
   const size_t num_groups_;
   const size_t groups_a_stay_;
-  const size_t lines_ahead_;
   uint64_t num_missing_ = 0;
   uint32_t now_ = 0;  // for stamps
   KeyGroup groups_[3];

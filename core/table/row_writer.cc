@@ -1,7 +1,7 @@
 #include "core/table/row_writer.h"
 
 #include <algorithm>
-#include <random>
+#include <vector>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
@@ -10,11 +10,6 @@
 namespace gatherd {
 namespace {
 
-uint64_t RandomSeed() {
-  std::random_device device;
-  return uint64_t{device()} << 32 | device();
-}
-
 bool Inserts(const UpdateBatch& batch) {
   return batch.mode != UpdateMode::kSetExisting;
 }
@@ -22,9 +17,7 @@ bool Inserts(const UpdateBatch& batch) {
 }  // namespace
 
 RowWriter::RowWriter(TableStorage& storage)
-    : storage_(storage),
-      pool_(storage.arena, storage.epochs),
-      seed_(RandomSeed()) {}
+    : storage_(storage), pool_(storage.arena, storage.epochs) {}
 
 absl::Status RowWriter::CheckRoom(absl::Span<const UpdateBatch> batches,
                                   absl::Span<const BatchKeys> keys) const {
@@ -85,11 +78,10 @@ UpdateResult RowWriter::Update(const UpdateBatch& batch,
   return result;
 }
 
-EraseResult RowWriter::Erase(absl::Span<const int64_t> keys) {
+EraseResult RowWriter::Erase(const BatchKeys& keys) {
   EraseResult result;
-  if (!keys.empty()) {
-    const BatchKeys distinct(keys, seed_);
-    for (const int64_t key : distinct.keys()) {
+  if (!keys.keys().empty()) {
+    for (const int64_t key : keys.keys()) {
       result.num_erased += EraseKey(key) ? 1 : 0;
     }
     pool_.Poll();

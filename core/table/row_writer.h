@@ -29,10 +29,7 @@ class RowWriter {
                          absl::Span<const BatchKeys> keys) const;
 
   UpdateResult Update(const UpdateBatch& batch, const BatchKeys& keys);
-  EraseResult Erase(absl::Span<const int64_t> keys);
-
-  // Of the hash of a batch's keys.
-  uint64_t seed() const { return seed_; }
+  EraseResult Erase(const BatchKeys& keys);
 
  private:
   uint64_t CountAbsent(absl::Span<const int64_t> keys) const;
@@ -44,7 +41,6 @@ class RowWriter {
   TableStorage& storage_;
   SlotPool pool_;
   EvictionState eviction_;
-  const uint64_t seed_;
 };
 
 }  // namespace gatherd

@@ -82,7 +82,7 @@ absl::StatusOr<std::unique_ptr<TableStorage>> TableStorage::Create(
     storage->num_rows = spec.rows();
   } else {
     storage->index = std::make_unique<HashedIndex>(
-        spec.rows(), RandomSeed(), *std::move(index_memory), storage->arena);
+        spec.rows(), storage->seed, *std::move(index_memory), storage->arena);
   }
   if (parts.stamps_bytes > 0) {
     auto stamps_memory = HostMemory::Create(parts.stamps_bytes);
@@ -100,6 +100,7 @@ uint64_t TableStorage::MemoryBytes(const TableSpec& spec) {
 
 TableStorage::TableStorage(const TableSpec& table_spec, HostMemory arena_memory)
     : spec(table_spec),
+      seed(RandomSeed()),
       arena(ArenaLayout::For(table_spec), std::move(arena_memory)) {}
 
 uint64_t TableStorage::num_bytes() const {

@@ -32,6 +32,8 @@ struct TableStorage {
   bool evicts() const { return stamps != nullptr; }
 
   const TableSpec spec;
+  // Of every hash of keys: secret, or clients could choose keys that collide.
+  const uint64_t seed;
   const RowArena arena;
   std::unique_ptr<SlotIndex> index;
   std::unique_ptr<SlotStamps> stamps;  // of evicting tables alone

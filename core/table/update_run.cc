@@ -5,18 +5,8 @@
 namespace gatherd {
 namespace {
 
-constexpr size_t kCacheLine = 64;
 // Slots to be written are fetched that many keys before their turn.
 constexpr size_t kSlotsAhead = 8;
-constexpr size_t kMaxLinesAhead = 8;
-
-void PrefetchForWriting(const RowArena& arena, uint32_t slot) {
-  const size_t num_lines =
-      std::min(kMaxLinesAhead, arena.layout().stride / kCacheLine + 1);
-  for (size_t line = 0; line < num_lines; ++line) {
-    __builtin_prefetch(arena.slot(slot) + line * kCacheLine, 1);
-  }
-}
 
 }  // namespace
 
@@ -105,7 +95,7 @@ void UpdateRun::Write(size_t number, uint32_t old, bool exists) {
   }
   if (!exists) MakeRoom();
   const uint32_t slot = pool_.Take();
-  PrefetchForWriting(storage_.arena, pool_.Peek(kSlotsAhead));
+  storage_.arena.PrefetchToWrite(pool_.Peek(kSlotsAhead));
   if (storage_.arena.has_keys()) storage_.arena.set_key(slot, key);
   FillRow(number, old, storage_.arena.row(slot));
   if (storage_.evicts()) storage_.stamps->Inherit(slot, old, now_);

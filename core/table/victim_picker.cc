@@ -3,6 +3,15 @@
 #include <algorithm>
 
 namespace gatherd {
+namespace {
+
+// Of equally cold slots the lower one, often the older row, goes first.
+bool IsWarmer(const std::pair<uint32_t, uint32_t>& a,
+              const std::pair<uint32_t, uint32_t>& b) {
+  return a.first != b.first ? a.first < b.first : a.second > b.second;
+}
+
+}  // namespace
 
 VictimPicker::VictimPicker(const TableStorage& storage, const SlotPool& pool,
                            const BatchKeys& batch, uint32_t now,
@@ -30,8 +39,9 @@ bool VictimPicker::MayLeave(uint32_t slot) const {
 }
 
 uint32_t VictimPicker::PickColdest() {
-  if (!sorted_) SortAll();
+  if (!collected_) CollectAll();
   while (!coldest_.empty()) {
+    std::pop_heap(coldest_.begin(), coldest_.end(), IsWarmer);
     const uint32_t slot = coldest_.back().second;
     coldest_.pop_back();
     if (MayLeave(slot)) return slot;
@@ -41,17 +51,14 @@ uint32_t VictimPicker::PickColdest() {
 
 // Rows do not come to life under other keys than the batch's while it is
 // applied, so one look at all of them is enough.
-void VictimPicker::SortAll() {
-  sorted_ = true;
+void VictimPicker::CollectAll() {
+  collected_ = true;
   for (uint64_t i = 1; i < pool_.num_used(); ++i) {
     const uint32_t slot = static_cast<uint32_t>(i);
     if (stamps_.IsClear(slot)) continue;
     coldest_.emplace_back(stamps_.Coldness(slot, now_), slot);
   }
-  // Of equally cold ones the lower slot, often the older row, goes first.
-  std::sort(coldest_.begin(), coldest_.end(), [](const auto& a, const auto& b) {
-    return a.first != b.first ? a.first < b.first : a.second > b.second;
-  });
+  std::make_heap(coldest_.begin(), coldest_.end(), IsWarmer);
 }
 
 uint32_t VictimPicker::PickSampled() {

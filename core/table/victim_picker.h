@@ -40,7 +40,7 @@ class VictimPicker {
 
   bool MayLeave(uint32_t slot) const;
   uint32_t Random();
-  void SortAll();
+  void CollectAll();
   uint32_t PickColdest();
   uint32_t PickSampled();
   uint32_t PickNext();
@@ -52,8 +52,8 @@ class VictimPicker {
   const BatchKeys& batch_;
   const uint32_t now_;
   EvictionState& state_;
-  bool sorted_ = false;
-  // Of small tables: (coldness, slot), the coldest last.
+  bool collected_ = false;
+  // Of small tables: (coldness, slot), a heap with the coldest on top.
   std::vector<std::pair<uint32_t, uint32_t>> coldest_;
 };
 

@@ -48,7 +48,7 @@ TableSpec SpecOf(const TableKind& kind, const TableOptions& options) {
 
 std::vector<float> Answer::floats() const {
   std::vector<float> values(rows.size() / sizeof(float));
-  std::memcpy(values.data(), rows.data(), rows.size());
+  if (!rows.empty()) std::memcpy(values.data(), rows.data(), rows.size());
   return values;
 }
 
