@@ -134,6 +134,17 @@ class AddressTest(ApiTestCase):
             self.assertRows(client.rows("t", [1]), [[1, 2]])
             self.assertEqual(server.stop(), 0)
 
+    def test_unix_socket_left_behind_by_a_killed_server(self):
+        folder = tempfile.mkdtemp(prefix="gatherd_test_")
+        self.addCleanup(shutil.rmtree, folder)
+        config = config_of([], {"address": f"unix:{folder}/socket"})
+        with Server(config) as server:
+            self.refused(config, f"{folder}/socket")  # it has an owner
+            server.process.kill()
+            server.wait_exit()
+        with Server(config) as server:
+            self.assertEqual(server.stop(), 0)
+
     def test_port_zero_picks_free_ports(self):
         with Server(config_of([])) as one, Server(config_of([])) as two:
             addresses = [a for server in (one, two)
