@@ -35,7 +35,7 @@ class RedisServer:
     def __init__(self, num_values, value_bytes):
         self._num_values = num_values
         self._port = str(free_port())
-        self._process = subprocess.Popen(
+        self.process = subprocess.Popen(
             ["redis-server", "--port", self._port, "--bind", "127.0.0.1",
              "--save", "", "--appendonly", "no"], stdout=subprocess.DEVNULL)
         try:
@@ -46,8 +46,8 @@ class RedisServer:
             raise
 
     def stop(self):
-        self._process.kill()
-        self._process.wait()
+        self.process.kill()
+        self.process.wait()
 
     def _cli(self, *args, **options):
         return subprocess.run(["redis-cli", "-p", self._port, *args],

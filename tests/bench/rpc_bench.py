@@ -28,7 +28,7 @@ class CeilingServer:
     def __init__(self, program, row_bytes):
         self.address = f"127.0.0.1:{free_port()}"
         a_day = 86400
-        self._process = subprocess.Popen(
+        self.process = subprocess.Popen(
             [program, "server", self.address, str(row_bytes), str(a_day)])
         wait_until(self._answers, 60, "rpc_ceiling listens")
 
@@ -41,8 +41,8 @@ class CeilingServer:
         return self
 
     def __exit__(self, *_):
-        self._process.kill()
-        self._process.wait()
+        self.process.kill()
+        self.process.wait()
 
 
 def client_run(program, address, table, callers, keys, num_rows, seconds,
