@@ -58,9 +58,9 @@ __device__ __forceinline__ BucketRead Examine(const IndexEntry& entry,
 
 // Looks in the second buckets for the keys of the lanes in `todo`, four keys a
 // step. Returns this lane's row + 1, or `found` as it was.
-__device__ __noinline__ uint32_t FindInSecond(uint64_t index, int64_t key,
-                                              uint32_t second, unsigned todo,
-                                              uint32_t found, unsigned lane) {
+__device__ __noinline__ inline uint32_t FindInSecond(
+    uint64_t index, int64_t key, uint32_t second, unsigned todo, uint32_t found,
+    unsigned lane) {
   // The second look may not come before the first: an entry that moved on
   // meanwhile would be missed in both.
   FenceAcquireRelease();

@@ -28,6 +28,20 @@ __device__ __forceinline__ IndexEntry LoadEntry(const IndexEntry* p) {
   return bits.entry;
 }
 
+// One atomic 16-byte store.
+__device__ __forceinline__ void StoreEntry(IndexEntry* p,
+                                           const IndexEntry& entry) {
+  EntryBits bits;
+  bits.entry = entry;
+  asm volatile(
+      "{\n\t.reg .b128 v;\n\t"
+      "mov.b128 v, {%1, %2};\n\t"
+      "st.relaxed.sys.global.b128 [%0], v;\n\t}"
+      :
+      : "l"(p), "l"(bits.words.x), "l"(bits.words.y)
+      : "memory");
+}
+
 // 16 bytes of a row, past L1: a slot that was freed and used again within the
 // life of a kernel must not come back from a line read earlier.
 __device__ __forceinline__ int4 LoadRelaxed(const int4* p) {

@@ -1,0 +1,288 @@
+#include "tests/gpu/write_rig.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace gatherd::kernels {
+namespace {
+
+uint32_t Stride(const RigOptions& o) {
+  return (RowBytes(o.type, o.dim) + 15) / 16 * 16;
+}
+
+uint16_t BFloat16(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, 4);
+  return static_cast<uint16_t>(bits >> 16);  // exact for what tests store
+}
+
+float FromBFloat16(uint16_t half) {
+  const uint32_t bits = static_cast<uint32_t>(half) << 16;
+  float value;
+  std::memcpy(&value, &bits, 4);
+  return value;
+}
+
+// Normal numbers only.
+uint16_t Float16(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, 4);
+  if (value == 0) return 0;
+  const uint32_t sign = bits >> 31 << 15;
+  const uint32_t exponent = ((bits >> 23) & 255) - 127 + 15;
+  return static_cast<uint16_t>(sign | exponent << 10 | (bits >> 13 & 1023));
+}
+
+float FromFloat16(uint16_t half) {
+  if ((half & 0x7fff) == 0) return 0;
+  const uint32_t bits = static_cast<uint32_t>(half >> 15) << 31 |
+                        ((half >> 10 & 31u) - 15 + 127) << 23 |
+                        (half & 1023u) << 13;
+  float value;
+  std::memcpy(&value, &bits, 4);
+  return value;
+}
+
+}  // namespace
+
+void Check(cudaError_t error, const char* what) {
+  if (error == cudaSuccess) return;
+  std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
+  std::exit(1);
+}
+
+uint32_t RowBytes(ElementType type, uint32_t dim) {
+  if (type == ElementType::kFloat32) return dim * 4;
+  return type == ElementType::kInt8 ? dim + 4 : dim * 2;
+}
+
+std::vector<char> MakeRow(ElementType type, uint32_t dim, float base) {
+  std::vector<char> row(RowBytes(type, dim));
+  for (uint32_t i = 0; i < dim; i++) {
+    const uint16_t half =
+        type == ElementType::kFloat16 ? Float16(base) : BFloat16(base);
+    if (type == ElementType::kFloat32) {
+      std::memcpy(&row[i * 4], &base, 4);
+    } else if (type == ElementType::kInt8) {
+      row[i] = 127;
+    } else {
+      std::memcpy(&row[i * 2], &half, 2);
+    }
+  }
+  const float scale = base / 127;
+  if (type == ElementType::kInt8) std::memcpy(&row[dim], &scale, 4);
+  return row;
+}
+
+std::vector<float> ReadRow(ElementType type, uint32_t dim, const char* row) {
+  std::vector<float> values(dim);
+  float scale = 0;
+  if (type == ElementType::kInt8) std::memcpy(&scale, row + dim, 4);
+  for (uint32_t i = 0; i < dim; i++) {
+    uint16_t half;
+    switch (type) {
+      case ElementType::kFloat32:
+        std::memcpy(&values[i], row + 4 * i, 4);
+        break;
+      case ElementType::kInt8:
+        values[i] = static_cast<signed char>(row[i]) * scale;
+        break;
+      default:
+        std::memcpy(&half, row + 2 * i, 2);
+        values[i] = type == ElementType::kFloat16 ? FromFloat16(half)
+                                                  : FromBFloat16(half);
+    }
+  }
+  return values;
+}
+
+WriteRig::WriteRig(const RigOptions& options)
+    : options_(options),
+      rows_(options.num_rows * Stride(options)),
+      index_(uint64_t{options.num_buckets} * kEntriesPerBucket),
+      default_row_(Stride(options)),
+      workspace_(WriteWorkspaceBytes(options.max_keys, options.dim,
+                                     WorkspaceFor::kAdd)),
+      keys_(options.max_keys),
+      values_(uint64_t{options.max_keys} * (options.dim * 4 + 4)),
+      counters_(1),
+      taken_(options.max_keys),
+      retired_(options.max_keys),
+      settle_places_(options.max_keys),
+      settle_count_(1) {
+  Check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "stream");
+  rows_.Fill(0x7b);
+  index_.Fill(0);
+  std::vector<char> row =
+      MakeRow(options.type, options.dim, options.default_value);
+  row.resize(Stride(options));
+  Check(cudaMemcpy(default_row_.data(), row.data(), row.size(),
+                   cudaMemcpyHostToDevice),
+        "default row");
+  table_.rows = rows_.data();
+  table_.default_row = default_row_.data();
+  table_.row_stride = Stride(options);
+  table_.seed = 0x1234567;
+  if (options.hashed) {
+    table_.index = index_.data();
+    table_.num_buckets = options.num_buckets;
+    for (uint64_t i = options.num_rows; i > 0; i--) {
+      free_rows_.push_back(static_cast<uint32_t>(i - 1));
+    }
+  } else {
+    table_.num_rows = options.num_rows;
+    for (uint64_t i = 0; i < options.num_rows; i++) {
+      Check(cudaMemcpyAsync(rows_.data() + i * Stride(options), row.data(),
+                            row.size(), cudaMemcpyHostToDevice, stream_),
+            "default rows");
+    }
+  }
+  Check(cudaDeviceSynchronize(), "making a table");
+}
+
+WriteRig::~WriteRig() { cudaStreamDestroy(stream_); }
+
+WriteBatch WriteRig::MakeBatch(const std::vector<int64_t>& keys,
+                               WriteMode mode) {
+  WriteBatch b;
+  b.table = table_;
+  b.keys = keys_.data();
+  b.values = values_.data();
+  b.num_keys = static_cast<uint32_t>(keys.size());
+  b.dim = options_.dim;
+  b.table_type = options_.type;
+  b.mode = mode;
+  b.workspace = DivideWorkspace(workspace_.data(), options_.max_keys,
+                                options_.dim, WorkspaceFor::kAdd);
+  b.counters = counters_.data();
+  Check(cudaMemcpyAsync(keys_.data(), keys.data(), keys.size() * 8,
+                        cudaMemcpyHostToDevice, stream_),
+        "keys");
+  Check(DeduplicateAsync(b, stream_), "dedup");
+  Check(FindTargetsAsync(b, stream_), "find");
+  return b;
+}
+
+WriteCounters WriteRig::ReadCounters() {
+  WriteCounters counters;
+  Check(cudaMemcpyAsync(&counters, counters_.data(), sizeof(counters),
+                        cudaMemcpyDeviceToHost, stream_),
+        "counters");
+  Check(cudaStreamSynchronize(stream_), "a write");
+  return counters;
+}
+
+void WriteRig::Retire(uint32_t count) {
+  std::vector<uint32_t> rows(count);
+  Check(cudaMemcpyAsync(rows.data(), retired_.data(), count * 4,
+                        cudaMemcpyDeviceToHost, stream_),
+        "retired rows");
+  Check(cudaStreamSynchronize(stream_), "a write");
+  wait_for_lookups();
+  free_rows_.insert(free_rows_.begin(), rows.begin(), rows.end());
+}
+
+WriteCounters WriteRig::Update(const std::vector<int64_t>& keys,
+                               const std::vector<char>& values,
+                               ElementType value_type, WriteMode mode,
+                               bool refuse) {
+  Check(cudaMemcpyAsync(values_.data(), values.data(), values.size(),
+                        cudaMemcpyHostToDevice, stream_),
+        "values");
+  WriteBatch b = MakeBatch(keys, mode);
+  b.value_type = value_type;
+  const WriteCounters counters = ReadCounters();
+  if (refuse || counters.num_failed != 0) {
+    Check(UndoAsync(b, stream_), "undo");
+    Check(cudaStreamSynchronize(stream_), "undo");
+    return counters;
+  }
+  const uint32_t num_rows = counters.num_existing + counters.num_inserted;
+  if (options_.hashed) {
+    if (free_rows_.size() < num_rows) {
+      std::fprintf(stderr, "out of row slots\n");
+      std::exit(1);
+    }
+    const std::vector<uint32_t> taken(free_rows_.end() - num_rows,
+                                      free_rows_.end());
+    free_rows_.resize(free_rows_.size() - num_rows);
+    Check(cudaMemcpyAsync(taken_.data(), taken.data(), num_rows * 4,
+                          cudaMemcpyHostToDevice, stream_),
+          "free rows");
+    Check(cudaStreamSynchronize(stream_), "free rows");
+  }
+  Check(WriteRowsAsync(b, taken_.data(), stream_), "write");
+  Check(PublishAsync(b, taken_.data(), retired_.data(), stream_), "publish");
+  Check(cudaStreamSynchronize(stream_), "update");
+  if (options_.hashed) Retire(counters.num_existing);
+  return counters;
+}
+
+uint32_t WriteRig::Erase(const std::vector<int64_t>& keys) {
+  const WriteBatch b = MakeBatch(keys, WriteMode::kSetExisting);
+  const WriteCounters counters = ReadCounters();
+  Check(EraseAsync(b, retired_.data(), stream_), "erase");
+  Check(cudaStreamSynchronize(stream_), "erase");
+  if (options_.hashed) Retire(counters.num_existing);
+  return counters.num_existing;
+}
+
+uint32_t WriteRig::Settle() {
+  SettleList list;
+  list.places = settle_places_.data();
+  list.count = settle_count_.data();
+  list.capacity = options_.max_keys;
+  Check(CopyToFirstAsync(table_, 0, list, stream_), "settle");
+  Check(cudaStreamSynchronize(stream_), "settle");
+  wait_for_lookups();
+  Check(RemoveSecondsAsync(table_, 0, list, stream_), "settle");
+  Check(cudaStreamSynchronize(stream_), "settle");
+  return settle_count_.Read()[0];
+}
+
+std::vector<char> WriteRig::Lookup(const std::vector<int64_t>& keys,
+                                   ElementType type,
+                                   std::vector<bool>* missing) {
+  const uint32_t num_words = static_cast<uint32_t>(keys.size() + 31) / 32;
+  const DeviceArray<int64_t> device_keys(keys);
+  DeviceArray<char> output(keys.size() * RowBytes(type, options_.dim));
+  DeviceArray<uint32_t> bits(num_words);
+  output.Fill(0x55);
+  bits.Fill(0);
+  LookupSegment s;
+  s.table = table_;
+  s.keys = device_keys.data();
+  s.output = output.data();
+  s.missing = bits.data();
+  s.num_keys = static_cast<uint32_t>(keys.size());
+  s.dim = options_.dim;
+  s.table_type = options_.type;
+  s.output_type = type;
+  LookupBatch batch;
+  batch.segments = &s;
+  batch.num_segments = 1;
+  Check(cudaDeviceSynchronize(), "before a lookup");
+  Check(LaunchLookup(batch, stream_), "lookup");
+  Check(cudaStreamSynchronize(stream_), "lookup");
+  const std::vector<uint32_t> words = bits.Read();
+  missing->assign(keys.size(), false);
+  for (size_t i = 0; i < keys.size(); i++) {
+    (*missing)[i] = ((words[i / 32] >> (i % 32)) & 1) != 0;
+  }
+  return output.Read();
+}
+
+WriteRig::IndexUse WriteRig::CountIndex() const {
+  IndexUse use;
+  const std::vector<IndexEntry> entries = index_.Read();
+  for (size_t i = 0; i < entries.size(); i++) {
+    const uint32_t state = entries[i].meta & kStateMask;
+    if (state == kValid) use.num_valid++;
+    if (state == kFilling) use.num_filling++;
+    use.overflows += entries[i].meta >> kOverflowShift;
+  }
+  return use;
+}
+
+}  // namespace gatherd::kernels

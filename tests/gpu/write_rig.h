@@ -1,0 +1,129 @@
+// A table of one shard in device memory, written by the steps of
+// core/kernels/update.h the way the engine drives them.
+#ifndef GATHERD_TESTS_GPU_WRITE_RIG_H_
+#define GATHERD_TESTS_GPU_WRITE_RIG_H_
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/kernels/dedup.h"
+#include "core/kernels/settle.h"
+#include "core/kernels/update.h"
+
+namespace gatherd::kernels {
+
+// Ends the program on an error.
+void Check(cudaError_t error, const char* what);
+
+template <class T>
+class DeviceArray {
+ public:
+  explicit DeviceArray(uint64_t count) : count_(count) {
+    Check(cudaMalloc(&data_, count * sizeof(T) + 16), "allocating");
+  }
+  explicit DeviceArray(const std::vector<T>& values)
+      : DeviceArray(values.size()) {
+    Check(cudaMemcpy(data_, values.data(), values.size() * sizeof(T),
+                     cudaMemcpyHostToDevice),
+          "copying to the device");
+  }
+  ~DeviceArray() { cudaFree(data_); }
+  DeviceArray(const DeviceArray&) = delete;
+  DeviceArray& operator=(const DeviceArray&) = delete;
+
+  T* data() const { return static_cast<T*>(data_); }
+  std::vector<T> Read() const {
+    std::vector<T> values(count_);
+    Check(cudaMemcpy(values.data(), data_, count_ * sizeof(T),
+                     cudaMemcpyDeviceToHost),
+          "copying from the device");
+    return values;
+  }
+  void Fill(int byte) {
+    Check(cudaMemset(data_, byte, count_ * sizeof(T)), "filling");
+  }
+
+ private:
+  uint64_t count_;
+  void* data_ = nullptr;
+};
+
+struct RigOptions {
+  bool hashed = true;
+  uint64_t num_rows = 0;  // dense: the range; hashed: row slots, spare included
+  uint32_t num_buckets = 0;  // hashed
+  uint32_t dim = 8;
+  ElementType type = ElementType::kFloat32;
+  uint32_t max_keys = 1 << 16;  // of one write
+  float default_value = 0;
+};
+
+class WriteRig {
+ public:
+  explicit WriteRig(const RigOptions& options);
+  ~WriteRig();
+
+  // Blocks. `values` are rows of `value_type`. On num_failed != 0, or if
+  // `refuse` is set, the write is undone.
+  WriteCounters Update(const std::vector<int64_t>& keys,
+                       const std::vector<char>& values, ElementType value_type,
+                       WriteMode mode, bool refuse = false);
+  uint32_t Erase(const std::vector<int64_t>& keys);
+  uint32_t Settle();  // entries moved
+
+  // Rows of `type`; missing[i] tells of key i. Thread-safe on a stream of one's
+  // own.
+  std::vector<char> Lookup(const std::vector<int64_t>& keys, ElementType type,
+                           std::vector<bool>* missing);
+
+  // The valid entries in the index, and those in their second bucket.
+  struct IndexUse {
+    uint64_t num_valid = 0;
+    uint64_t num_filling = 0;
+    uint64_t overflows = 0;  // the sum of all counts
+  };
+  IndexUse CountIndex() const;
+
+  // Called where the engine waits for the lookups in flight; the default does
+  // nothing.
+  std::function<void()> wait_for_lookups = [] {};
+
+  const TableRef& table() const { return table_; }
+  uint64_t num_free() const { return free_rows_.size(); }
+
+ private:
+  WriteBatch MakeBatch(const std::vector<int64_t>& keys, WriteMode mode);
+  WriteCounters ReadCounters();
+  void Retire(uint32_t count);
+
+  const RigOptions options_;
+  TableRef table_;
+  cudaStream_t stream_ = nullptr;
+  DeviceArray<char> rows_;
+  DeviceArray<IndexEntry> index_;
+  DeviceArray<char> default_row_;
+  DeviceArray<char> workspace_;
+  DeviceArray<int64_t> keys_;
+  DeviceArray<char> values_;
+  DeviceArray<WriteCounters> counters_;
+  DeviceArray<uint32_t> taken_;
+  DeviceArray<uint32_t> retired_;
+  DeviceArray<uint32_t> settle_places_;
+  DeviceArray<uint32_t> settle_count_;
+  std::vector<uint32_t> free_rows_;
+};
+
+uint32_t RowBytes(ElementType type, uint32_t dim);
+
+// Exact for small whole numbers in all types: every value of a row is
+// `base`; int8 rows hold 127 at scale base / 127, which is not exact but close.
+std::vector<char> MakeRow(ElementType type, uint32_t dim, float base);
+std::vector<float> ReadRow(ElementType type, uint32_t dim, const char* row);
+
+}  // namespace gatherd::kernels
+
+#endif  // GATHERD_TESTS_GPU_WRITE_RIG_H_
