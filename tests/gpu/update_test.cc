@@ -116,7 +116,8 @@ class Pair {
     const WriteRig::IndexUse use = rig_.CountIndex();
     REQUIRE(use.num_valid == model_.size());
     REQUIRE(use.num_filling == 0);
-    REQUIRE(rig_.num_free() == options_.num_rows - model_.size());
+    REQUIRE(rig_.num_free() ==
+            options_.num_rows * options_.num_shards - model_.size());
   }
 
  private:
@@ -182,6 +183,7 @@ TEST_CASE("random writes in all types") {
   RigOptions options = Hashed(2000);
   options.type = table_type;
   options.dim = dim;
+  options.num_shards = 1 + dim % 3;
   Pair pair(options);
   for (uint32_t round = 0; round < 4; round++) {
     const std::vector<int64_t> keys = SomeKeys(1500, 2000, round);
@@ -207,6 +209,7 @@ TEST_CASE("random writes in all types") {
 TEST_CASE("hot keys add up across windows") {
   RigOptions options = Hashed(4000);
   options.dim = GENERATE(4, 64, 520);
+  options.num_shards = options.dim == 64 ? 2 : 1;
   Pair pair(options);
   for (uint32_t round = 0; round < 2; round++) {
     std::vector<int64_t> keys = SomeKeys(30000, 3000, round);
@@ -284,6 +287,7 @@ TEST_CASE("dense tables are written in range only") {
   options.default_value = 3;
   options.type = GENERATE(ElementType::kFloat32, ElementType::kFloat16);
   options.dim = GENERATE(5, 64);
+  options.num_shards = GENERATE(1, 3);
   Pair pair(options);
   const WriteMode mode =
       GENERATE(WriteMode::kSet, WriteMode::kAdd, WriteMode::kSetExisting);

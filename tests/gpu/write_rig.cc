@@ -99,8 +99,9 @@ std::vector<float> ReadRow(ElementType type, uint32_t dim, const char* row) {
 
 WriteRig::WriteRig(const RigOptions& options)
     : options_(options),
-      rows_(options.num_rows * Stride(options)),
-      index_(uint64_t{options.num_buckets} * kEntriesPerBucket),
+      rows_(options.num_rows * options.num_shards * Stride(options)),
+      index_(uint64_t{options.num_buckets} * kEntriesPerBucket *
+             options.num_shards),
       default_row_(Stride(options)),
       workspace_(WriteWorkspaceBytes(options.max_keys, options.dim,
                                      WorkspaceFor::kAdd)),
@@ -124,15 +125,22 @@ WriteRig::WriteRig(const RigOptions& options)
   table_.default_row = default_row_.data();
   table_.row_stride = Stride(options);
   table_.seed = 0x1234567;
+  table_.shards = MakeShardDivider(options.num_shards);
+  table_.rows_shard_bytes = options.num_rows * Stride(options);
+  table_.index_shard_bytes =
+      uint64_t{options.num_buckets} * kEntriesPerBucket * sizeof(IndexEntry);
+  free_rows_.resize(options.num_shards);
   if (options.hashed) {
     table_.index = index_.data();
     table_.num_buckets = options.num_buckets;
-    for (uint64_t i = options.num_rows; i > 0; i--) {
-      free_rows_.push_back(static_cast<uint32_t>(i - 1));
+    for (std::vector<uint32_t>& rows : free_rows_) {
+      for (uint64_t i = options.num_rows; i > 0; i--) {
+        rows.push_back(static_cast<uint32_t>(i - 1));
+      }
     }
   } else {
     table_.num_rows = options.num_rows;
-    for (uint64_t i = 0; i < options.num_rows; i++) {
+    for (uint64_t i = 0; i < options.num_rows * options.num_shards; i++) {
       Check(cudaMemcpyAsync(rows_.data() + i * Stride(options), row.data(),
                             row.size(), cudaMemcpyHostToDevice, stream_),
             "default rows");
@@ -143,9 +151,10 @@ WriteRig::WriteRig(const RigOptions& options)
 
 WriteRig::~WriteRig() { cudaStreamDestroy(stream_); }
 
-WriteBatch WriteRig::MakeBatch(const std::vector<int64_t>& keys,
-                               WriteMode mode) {
+WriteBatch WriteRig::MakeBatch(const std::vector<int64_t>& keys, WriteMode mode,
+                               uint32_t shard) {
   WriteBatch b;
+  b.shard = shard;
   b.table = table_;
   b.keys = keys_.data();
   b.values = values_.data();
@@ -173,14 +182,15 @@ WriteCounters WriteRig::ReadCounters() {
   return counters;
 }
 
-void WriteRig::Retire(uint32_t count) {
+void WriteRig::Retire(uint32_t count, uint32_t shard) {
   std::vector<uint32_t> rows(count);
   Check(cudaMemcpyAsync(rows.data(), retired_.data(), count * 4,
                         cudaMemcpyDeviceToHost, stream_),
         "retired rows");
   Check(cudaStreamSynchronize(stream_), "a write");
   wait_for_lookups();
-  free_rows_.insert(free_rows_.begin(), rows.begin(), rows.end());
+  std::vector<uint32_t>& free_rows = free_rows_[shard];
+  free_rows.insert(free_rows.begin(), rows.begin(), rows.end());
 }
 
 WriteCounters WriteRig::Update(const std::vector<int64_t>& keys,
@@ -190,23 +200,36 @@ WriteCounters WriteRig::Update(const std::vector<int64_t>& keys,
   Check(cudaMemcpyAsync(values_.data(), values.data(), values.size(),
                         cudaMemcpyHostToDevice, stream_),
         "values");
-  WriteBatch b = MakeBatch(keys, mode);
-  b.value_type = value_type;
-  const WriteCounters counters = ReadCounters();
-  if (refuse || counters.num_failed != 0) {
-    Check(UndoAsync(b, stream_), "undo");
-    Check(cudaStreamSynchronize(stream_), "undo");
-    return counters;
+  WriteCounters sum = {};
+  for (uint32_t shard = 0; shard < options_.num_shards; shard++) {
+    WriteBatch b = MakeBatch(keys, mode, shard);
+    b.value_type = value_type;
+    const WriteCounters counters = ReadCounters();
+    sum.num_existing += counters.num_existing;
+    sum.num_inserted += counters.num_inserted;
+    sum.num_skipped += counters.num_skipped;
+    sum.num_failed += counters.num_failed;
+    if (refuse || counters.num_failed != 0) {
+      Check(UndoAsync(b, stream_), "undo");
+      Check(cudaStreamSynchronize(stream_), "undo");
+    } else {
+      WriteShard(b, counters);
+    }
   }
+  return sum;
+}
+
+void WriteRig::WriteShard(const WriteBatch& b, const WriteCounters& counters) {
   const uint32_t num_rows = counters.num_existing + counters.num_inserted;
   if (options_.hashed) {
-    if (free_rows_.size() < num_rows) {
+    std::vector<uint32_t>& free_rows = free_rows_[b.shard];
+    if (free_rows.size() < num_rows) {
       std::fprintf(stderr, "out of row slots\n");
       std::exit(1);
     }
-    const std::vector<uint32_t> taken(free_rows_.end() - num_rows,
-                                      free_rows_.end());
-    free_rows_.resize(free_rows_.size() - num_rows);
+    const std::vector<uint32_t> taken(free_rows.end() - num_rows,
+                                      free_rows.end());
+    free_rows.resize(free_rows.size() - num_rows);
     Check(cudaMemcpyAsync(taken_.data(), taken.data(), num_rows * 4,
                           cudaMemcpyHostToDevice, stream_),
           "free rows");
@@ -215,17 +238,26 @@ WriteCounters WriteRig::Update(const std::vector<int64_t>& keys,
   Check(WriteRowsAsync(b, taken_.data(), stream_), "write");
   Check(PublishAsync(b, taken_.data(), retired_.data(), stream_), "publish");
   Check(cudaStreamSynchronize(stream_), "update");
-  if (options_.hashed) Retire(counters.num_existing);
-  return counters;
+  if (options_.hashed) Retire(counters.num_existing, b.shard);
 }
 
 uint32_t WriteRig::Erase(const std::vector<int64_t>& keys) {
-  const WriteBatch b = MakeBatch(keys, WriteMode::kSetExisting);
-  const WriteCounters counters = ReadCounters();
-  Check(EraseAsync(b, retired_.data(), stream_), "erase");
-  Check(cudaStreamSynchronize(stream_), "erase");
-  if (options_.hashed) Retire(counters.num_existing);
-  return counters.num_existing;
+  uint32_t num_erased = 0;
+  for (uint32_t shard = 0; shard < options_.num_shards; shard++) {
+    const WriteBatch b = MakeBatch(keys, WriteMode::kSetExisting, shard);
+    const WriteCounters counters = ReadCounters();
+    Check(EraseAsync(b, retired_.data(), stream_), "erase");
+    Check(cudaStreamSynchronize(stream_), "erase");
+    if (options_.hashed) Retire(counters.num_existing, shard);
+    num_erased += counters.num_existing;
+  }
+  return num_erased;
+}
+
+uint64_t WriteRig::num_free() const {
+  uint64_t sum = 0;
+  for (const std::vector<uint32_t>& rows : free_rows_) sum += rows.size();
+  return sum;
 }
 
 uint32_t WriteRig::Settle() {
@@ -233,12 +265,16 @@ uint32_t WriteRig::Settle() {
   list.places = settle_places_.data();
   list.count = settle_count_.data();
   list.capacity = options_.max_keys;
-  Check(CopyToFirstAsync(table_, 0, list, stream_), "settle");
-  Check(cudaStreamSynchronize(stream_), "settle");
-  wait_for_lookups();
-  Check(RemoveSecondsAsync(table_, 0, list, stream_), "settle");
-  Check(cudaStreamSynchronize(stream_), "settle");
-  return settle_count_.Read()[0];
+  uint32_t sum = 0;
+  for (uint32_t shard = 0; shard < options_.num_shards; shard++) {
+    Check(CopyToFirstAsync(table_, shard, list, stream_), "settle");
+    Check(cudaStreamSynchronize(stream_), "settle");
+    wait_for_lookups();
+    Check(RemoveSecondsAsync(table_, shard, list, stream_), "settle");
+    Check(cudaStreamSynchronize(stream_), "settle");
+    sum += settle_count_.Read()[0];
+  }
+  return sum;
 }
 
 std::vector<char> WriteRig::Lookup(const std::vector<int64_t>& keys,

@@ -1,4 +1,4 @@
-// A table of one shard in device memory, written by the steps of
+// A table in device memory, written by the steps of
 // core/kernels/update.h the way the engine drives them.
 #ifndef GATHERD_TESTS_GPU_WRITE_RIG_H_
 #define GATHERD_TESTS_GPU_WRITE_RIG_H_
@@ -56,6 +56,7 @@ struct RigOptions {
   bool hashed = true;
   uint64_t num_rows = 0;  // dense: the range; hashed: row slots, spare included
   uint32_t num_buckets = 0;  // hashed
+  uint32_t num_shards = 1;   // all in one GPU's memory, each of this size
   uint32_t dim = 8;
   ElementType type = ElementType::kFloat32;
   uint32_t max_keys = 1 << 16;  // of one write
@@ -93,12 +94,14 @@ class WriteRig {
   std::function<void()> wait_for_lookups = [] {};
 
   const TableRef& table() const { return table_; }
-  uint64_t num_free() const { return free_rows_.size(); }
+  uint64_t num_free() const;  // row slots of all shards
 
  private:
-  WriteBatch MakeBatch(const std::vector<int64_t>& keys, WriteMode mode);
+  WriteBatch MakeBatch(const std::vector<int64_t>& keys, WriteMode mode,
+                       uint32_t shard);
+  void WriteShard(const WriteBatch& batch, const WriteCounters& counters);
   WriteCounters ReadCounters();
-  void Retire(uint32_t count);
+  void Retire(uint32_t count, uint32_t shard);
 
   const RigOptions options_;
   TableRef table_;
@@ -114,7 +117,7 @@ class WriteRig {
   DeviceArray<uint32_t> retired_;
   DeviceArray<uint32_t> settle_places_;
   DeviceArray<uint32_t> settle_count_;
-  std::vector<uint32_t> free_rows_;
+  std::vector<std::vector<uint32_t>> free_rows_;  // by shard
 };
 
 uint32_t RowBytes(ElementType type, uint32_t dim);
