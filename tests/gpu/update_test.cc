@@ -23,8 +23,9 @@ constexpr int64_t kHighest = std::numeric_limits<int64_t>::max();
 RigOptions Hashed(uint64_t num_rows, double load = 0.8) {
   RigOptions options;
   options.num_rows = num_rows * 2 + 64;
-  options.num_buckets =
-      static_cast<uint32_t>(num_rows / load / kEntriesPerBucket) + 1;
+  options.num_buckets = static_cast<uint32_t>(static_cast<double>(num_rows) /
+                                              load / kEntriesPerBucket) +
+                        1;
   return options;
 }
 
@@ -84,7 +85,7 @@ class Pair {
   }
 
   void Erase(const std::vector<int64_t>& keys) {
-    uint32_t num_erased = 0;
+    size_t num_erased = 0;
     for (const int64_t key : keys) num_erased += model_.erase(key);
     REQUIRE(rig_.Erase(keys) == num_erased);
   }
