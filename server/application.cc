@@ -2,6 +2,7 @@
 
 #include <grpcpp/impl/service_type.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -23,13 +24,9 @@
 namespace gatherd {
 namespace {
 
-// New calls are answered with UNAVAILABLE for at least so long: once the
-// connections close, a call on its way here ends as CANCELLED instead, which
-// no client takes for a reason to go elsewhere.
+// New calls are answered with UNAVAILABLE for at least so long: clients that
+// follow health or the answers have gone elsewhere by then.
 constexpr absl::Duration kMinRefusalTime = absl::Milliseconds(300);
-
-// What calls of other services, such as health watches, get at the end.
-constexpr absl::Duration kShutdownGrace = absl::Milliseconds(200);
 
 constexpr char kPlainText[] = "text/plain; charset=utf-8";
 constexpr char kMetricsText[] = "text/plain; version=0.0.4; charset=utf-8";
@@ -96,10 +93,13 @@ class ApplicationImpl final : public Application {
     const absl::Time deadline = start + timeout;
     if (!open_calls_.Drain(deadline)) {
       Log(LogLevel::kWarning, "calls are cancelled, the time to end is over");
+      grpc_->Shutdown(absl::Now());
+      return;
     }
     absl::SleepFor(std::min(deadline, start + kMinRefusalTime) - absl::Now());
-    grpc_->Shutdown(std::min(deadline, absl::Now() + kShutdownGrace));
   }
+
+  void RemoveSocketFile() override { grpc_->RemoveSocketFile(); }
 
  private:
   LiveGauges MakeGauges() {

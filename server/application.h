@@ -36,8 +36,13 @@ class Application {
   virtual bool CancelStartup(absl::Time deadline) = 0;
 
   // Not ready at once; after `delay` new calls are refused; returns when all
-  // calls have ended, or have been cancelled after another `timeout`.
+  // calls have ended, or have been cancelled after another `timeout`. New ones
+  // are refused for as long as the application lives.
   virtual void Drain(absl::Duration delay, absl::Duration timeout) = 0;
+
+  // For a process that ends without taking this apart: removes the file of a
+  // unix: address.
+  virtual void RemoveSocketFile() = 0;
 };
 
 }  // namespace gatherd

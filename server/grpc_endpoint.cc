@@ -5,6 +5,7 @@
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <limits>
@@ -86,6 +87,11 @@ void GrpcEndpoint::SetServing(bool serving) {
   grpc::HealthCheckServiceInterface* health = server_->GetHealthCheckService();
   health->SetServingStatus("", serving);
   health->SetServingStatus(kEmbeddingService, serving);
+}
+
+void GrpcEndpoint::RemoveSocketFile() const {
+  const std::string path(UnixSocketPath(address_));
+  if (!path.empty()) unlink(path.c_str());
 }
 
 void GrpcEndpoint::Shutdown(absl::Time deadline) {

@@ -35,6 +35,9 @@ class GrpcEndpoint {
   // What health says of the server and of EmbeddingService.
   void SetServing(bool serving);
 
+  // Of a unix: address; for a process that ends without Shutdown.
+  void RemoveSocketFile() const;
+
   // Takes no connections and no calls any more, lets those that run end until
   // `deadline`, then cancels them. Returns when all have ended.
   void Shutdown(absl::Time deadline);

@@ -17,16 +17,16 @@
 namespace gatherd {
 namespace {
 
-// False if stopped.
-bool WaitForSignal(int signal_fd, int stop_fd) {
+// The signal that came, or 0 if stopped.
+uint32_t WaitForSignal(int signal_fd, int stop_fd) {
   while (true) {
     pollfd fds[] = {{signal_fd, POLLIN, 0}, {stop_fd, POLLIN, 0}};
     if (poll(fds, 2, -1) < 0) continue;  // EINTR
-    if (fds[1].revents != 0) return false;
+    if (fds[1].revents != 0) return 0;
     signalfd_siginfo info{};
     if (read(signal_fd, &info, sizeof(info)) == sizeof(info)) {
       Log(LogLevel::kInfo, "signal received", {{"signal", info.ssi_signo}});
-      return true;
+      return info.ssi_signo;
     }
   }
 }
@@ -60,10 +60,14 @@ void ShutdownSignals::Watch(std::function<void()> on_first) {
 }
 
 void ShutdownSignals::Run(const std::function<void()>& on_first) const {
-  if (!WaitForSignal(signal_fd_, stop_fd_)) return;
+  if (WaitForSignal(signal_fd_, stop_fd_) == 0) return;
   on_first();
-  if (!WaitForSignal(signal_fd_, stop_fd_)) return;
-  Log(LogLevel::kWarning, "second signal, ending at once");
+  uint32_t signal = 0;
+  do {
+    signal = WaitForSignal(signal_fd_, stop_fd_);
+    if (signal == 0) return;
+  } while (signal != SIGINT);
+  Log(LogLevel::kWarning, "interrupted while stopping, ending at once");
   std::_Exit(kExitFailure);
 }
 

@@ -1,4 +1,6 @@
-// SIGTERM and SIGINT: the first is told, the second ends the process at once.
+// SIGTERM and SIGINT: the first begins the end. After it, SIGTERM changes
+// nothing (supervisors repeat it), and SIGINT, a person at a terminal who does
+// not want to wait, ends the process at once.
 #ifndef GATHERD_SERVER_SHUTDOWN_SIGNALS_H_
 #define GATHERD_SERVER_SHUTDOWN_SIGNALS_H_
 
@@ -16,7 +18,8 @@ class ShutdownSignals {
   ~ShutdownSignals();
 
   // `on_first` runs on a thread of this, at the first signal after or before
-  // this call. At the second, the process ends with kExitFailure. Call once.
+  // this call. At a SIGINT after that, the process ends with kExitFailure. Call
+  // once.
   void Watch(std::function<void()> on_first);
 
  private:

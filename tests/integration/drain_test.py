@@ -125,11 +125,19 @@ class DrainTest(ApiTestCase):
         self.assertEqual(server.stop(), 0)
         self.assertLess(time.monotonic() - began, 5)
 
-    def test_a_second_signal_ends_the_process_at_once(self):
-        server, _ = self.start(drain_delay="1m")
+    def test_a_repeated_sigterm_changes_nothing(self):
+        server, client = self.start(drain_delay="1s")
         server.signal()
         wait_until(lambda: server.http("/readyz")[0] == 503, 5, "draining")
         server.signal()
+        client.lookup("words", [1])
+        self.assertEqual(server.wait_exit(), 0, server.log())
+
+    def test_an_interrupt_while_stopping_ends_the_process_at_once(self):
+        server, _ = self.start(drain_delay="1m")
+        server.signal()
+        wait_until(lambda: server.http("/readyz")[0] == 503, 5, "draining")
+        server.signal(signal.SIGINT)
         self.assertEqual(server.wait_exit(timeout_s=5), 1, server.log())
 
     def test_no_answer_is_lost_when_stopping_under_load(self):
@@ -137,14 +145,15 @@ class DrainTest(ApiTestCase):
         server, _ = self.start(drain_delay="500ms")
         outcomes = []
 
-        def call_until_refused(client):
-            while True:
+        def call_until_gone(client):
+            # On and on through the refusals, so that calls are on their way
+            # at the very end, too.
+            while server.process.poll() is None:
                 try:
                     client.lookup("words", [1])
                 except grpc.RpcError as error:
                     outcomes.append(error.code())
-                    return
-        threads = [threading.Thread(target=call_until_refused,
+        threads = [threading.Thread(target=call_until_gone,
                                     args=(self.connect(server),))
                    for _ in range(8)]
         for thread in threads:
