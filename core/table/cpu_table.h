@@ -22,7 +22,9 @@ namespace gatherd {
 // UNIMPLEMENTED for tiers that are stores.
 absl::StatusOr<std::unique_ptr<Table>> CreateCpuTable(const TableSpec& spec);
 
-// What CreateCpuTable(spec) will take, rows and index together. Pure.
+// What CreateCpuTable(spec) will take: rows, index and, if it evicts, stamps. A
+// hashed table of 128 rows or more stays within 1.05 times its row bytes and 32
+// bytes a row. Some 10 KiB a table for bookkeeping come on top. Pure.
 uint64_t CpuTableMemoryBytes(const TableSpec& spec);
 
 }  // namespace gatherd
