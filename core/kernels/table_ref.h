@@ -53,6 +53,13 @@ struct TableRef {
   uint32_t num_buckets = 0;  // hashed: of each shard
   uint32_t row_stride = 0;   // bytes, a multiple of 16
   ShardDivider shards;
+  // Of tables that evict: when, or how often, each row slot was used, which
+  // lookups write and eviction reads; shard 0's. Null for others.
+  uint32_t* stamps = nullptr;
+  uint64_t stamps_shard_bytes = 0;
+  // What rows that are found or written are stamped with (LRU); 0: their uses
+  // are counted instead (LFU), up to the largest number.
+  uint32_t now = 0;
 };
 
 }  // namespace gatherd::kernels
