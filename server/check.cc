@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_format.h"
 #include "core/base/sizes.h"
-#include "core/shard/shard_plan.h"
+#include "core/shard/gpu_layout.h"
 #include "core/table/cpu_table.h"
 #include "server/config_environment.h"
 
@@ -52,21 +52,23 @@ void AddOnCpu(const TableSpec& spec, std::vector<TierMemory>& memory) {
   }
 }
 
-void AddOnGpus(const TableSpec& spec, const std::vector<std::string>& gpus,
-               std::vector<TierMemory>& memory) {
+absl::Status AddOnGpus(const TableSpec& spec,
+                       const std::vector<std::string>& gpus,
+                       std::vector<TierMemory>& memory) {
   for (size_t i = 0; i < spec.tiers.size(); ++i) {
     const TierSpec& tier = spec.tiers[i];
     if (tier.kind != TierKind::kGpu) {
       memory.push_back(HostMemory(spec, i));
       continue;
     }
-    const std::vector<DeviceTierBytes> bytes =
-        GpuTableBytesPerDevice(spec, tier, static_cast<uint32_t>(gpus.size()));
-    for (size_t gpu = 0; gpu < gpus.size(); ++gpu) {
-      memory.push_back({spec.name, tier.kind, gpus[gpu], bytes[gpu].rows,
-                        bytes[gpu].total_bytes()});
+    const auto layout = PlanGpuTable(spec, static_cast<uint32_t>(gpus.size()));
+    if (!layout.ok()) return layout.status();
+    for (const std::string& gpu : gpus) {
+      memory.push_back({spec.name, tier.kind, gpu, layout->rows_per_shard,
+                        layout->bytes_per_device});
     }
   }
+  return absl::OkStatus();
 }
 
 // One document: a line for each tier of each table on each device, and the
@@ -105,14 +107,16 @@ void WarnOfMissing(const std::string& table, const std::string& path,
 
 }  // namespace
 
-std::string CheckReport(const Config& config, uint32_t num_gpus) {
+absl::StatusOr<std::string> CheckReport(const Config& config,
+                                        uint32_t num_gpus) {
   const DevicesConfig& devices = config.devices;
   std::string out = ConfigToYaml(config);
   if (devices.kind != DevicesConfig::Kind::kCpu) {
     std::vector<std::string> names = GpuNames(devices, num_gpus);
     std::vector<TierMemory> memory;
     for (const CatalogTableSpec& table : config.tables) {
-      AddOnGpus(table.table, names, memory);
+      absl::Status status = AddOnGpus(table.table, names, memory);
+      if (!status.ok()) return status;
     }
     names.push_back(kHost);
     out += MemoryDocument("cuda", memory, names);

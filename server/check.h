@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "server/config.h"
 
 namespace gatherd {
@@ -13,8 +14,10 @@ namespace gatherd {
 // YAML documents: the configuration, then one for each backend that `devices`
 // may choose, with the memory of every table, tier and device. `num_gpus`, at
 // least 1, counts where `devices` lists none. docs/configuration.md describes
-// the format.
-std::string CheckReport(const Config& config, uint32_t num_gpus);
+// the format. INVALID_ARGUMENT naming the table if one cannot be laid out on
+// that many GPUs.
+absl::StatusOr<std::string> CheckReport(const Config& config,
+                                        uint32_t num_gpus);
 
 // What does not stop the start for certain, but looks wrong from here: source
 // files that are not there, overrides of nothing. One line each.

@@ -16,11 +16,19 @@
 namespace gatherd {
 namespace {
 
-void PrintCheck(const Config& config, uint32_t num_gpus) {
+int Refuse(const std::string& message) {
+  std::fprintf(stderr, "%s\n", message.c_str());
+  return kExitUsage;
+}
+
+int Check(const Config& config, uint32_t num_gpus) {
+  const auto report = CheckReport(config, num_gpus);
+  if (!report.ok()) return Refuse(std::string(report.status().message()));
   for (const std::string& warning : CheckWarnings(config)) {
     std::fprintf(stderr, "warning: %s\n", warning.c_str());
   }
-  std::fputs(CheckReport(config, num_gpus).c_str(), stdout);
+  std::fputs(report->c_str(), stdout);
+  return kExitOk;
 }
 
 int Serve(const Config& config) {
@@ -30,11 +38,6 @@ int Serve(const Config& config) {
     Log(LogLevel::kWarning, warning);
   }
   return RunServer(config);
-}
-
-int Refuse(const std::string& message) {
-  std::fprintf(stderr, "%s\n", message.c_str());
-  return kExitUsage;
 }
 
 int Main(int argc, char** argv) {
@@ -56,8 +59,7 @@ int Main(int argc, char** argv) {
   const auto config = LoadConfig(invocation->config_path);
   if (!config.ok()) return Refuse(std::string(config.status().message()));
   if (invocation->action == Invocation::Action::kServe) return Serve(*config);
-  PrintCheck(*config, invocation->num_gpus);
-  return kExitOk;
+  return Check(*config, invocation->num_gpus);
 }
 
 }  // namespace

@@ -8,10 +8,8 @@
 #define GATHERD_CORE_SHARD_SHARD_PLAN_H_
 
 #include <cstdint>
-#include <vector>
 
 #include "core/base/device_index.h"
-#include "core/table/table_spec.h"
 
 namespace gatherd {
 
@@ -65,26 +63,6 @@ constexpr DeviceIndex HashedOwner(uint64_t hash, uint32_t num_devices) {
 // more than `rows`. That a seed overfills one of eight devices is less likely
 // than 1 in 10^12, by Bernstein's inequality.
 uint64_t HashedRowsPerDevice(uint64_t rows, uint32_t num_devices);
-
-// Rows start at multiples of this on a device.
-constexpr uint64_t kDeviceRowAlignment = 16;
-
-// Device memory of one gpu tier on one device. A dense table wholly in the tier
-// has its rows there and nothing else; all others have an index, and spare rows
-// to write into before the index switches to them.
-struct DeviceTierBytes {
-  uint64_t rows = 0;       // that fit there
-  uint64_t row_bytes = 0;  // of those and of spare ones, padded
-  uint64_t index_bytes = 0;
-
-  uint64_t total_bytes() const { return row_bytes + index_bytes; }
-};
-
-// What `tier`, a gpu tier of `spec`, takes on each of `num_devices` devices.
-// `spec` is one that ValidateTableSpec accepted: no product passes 2^64.
-std::vector<DeviceTierBytes> GpuTableBytesPerDevice(const TableSpec& spec,
-                                                    const TierSpec& tier,
-                                                    uint32_t num_devices);
 
 }  // namespace gatherd
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/shard/shard_plan.h"
+#include "core/shard/gpu_layout.h"
 #include "core/table/cpu_table.h"
 
 namespace gatherd {
@@ -32,9 +32,11 @@ Config Parse(const std::string& devices, const std::string& tables = kTables) {
 // The documents behind the configuration.
 std::string MemoryOf(const Config& config, uint32_t num_gpus) {
   const std::string yaml = ConfigToYaml(config);
-  const std::string report = CheckReport(config, num_gpus);
-  REQUIRE(report.substr(0, yaml.size()) == yaml);
-  return report.substr(yaml.size());
+  const auto report = CheckReport(config, num_gpus);
+  INFO(report.status());
+  REQUIRE(report.ok());
+  REQUIRE(report->substr(0, yaml.size()) == yaml);
+  return report->substr(yaml.size());
 }
 
 // `text` holds `line` once, the digits of `bytes` in place of its $.
@@ -72,18 +74,21 @@ TEST_CASE("Listed GPUs take their shares", "[check]") {
   const std::string memory = MemoryOf(config, 1);
   const TableSpec& words = config.tables[0].table;
   const TableSpec& ids = config.tables[1].table;
-  const auto word_bytes = GpuTableBytesPerDevice(words, words.tiers[0], 2);
-  const auto id_bytes = GpuTableBytesPerDevice(ids, ids.tiers[0], 2);
+  const auto word_layout = PlanGpuTable(words, 2);
+  const auto id_layout = PlanGpuTable(ids, 2);
+  REQUIRE(word_layout.ok());
+  REQUIRE(id_layout.ok());
+  const uint64_t word_bytes = word_layout->bytes_per_device;
+  const uint64_t id_bytes = id_layout->bytes_per_device;
   CHECK(memory.rfind("---\nbackend: cuda\nmemory:\n", 0) == 0);
   CHECK(memory.find("backend: cpu") == std::string::npos);
-  const std::vector<std::string> names = {"gpu5", "gpu2"};
-  for (size_t i = 0; i < names.size(); ++i) {
-    CheckLine(memory, Line("words", "gpu", names[i], word_bytes[i].rows),
-              word_bytes[i].total_bytes());
-    CheckLine(memory, Line("ids", "gpu", names[i], id_bytes[i].rows),
-              id_bytes[i].total_bytes());
-    CheckLine(memory, "  - {device: " + names[i] + ", bytes: $}",
-              word_bytes[i].total_bytes() + id_bytes[i].total_bytes());
+  for (const std::string name : {"gpu5", "gpu2"}) {
+    CheckLine(memory, Line("words", "gpu", name, word_layout->rows_per_shard),
+              word_bytes);
+    // 15 stripes of 64 rows and one of 40: the first GPU has 8.
+    CheckLine(memory, Line("ids", "gpu", name, 512), id_bytes);
+    CheckLine(memory, "  - {device: " + name + ", bytes: $}",
+              word_bytes + id_bytes);
   }
   CheckLine(memory, Line("words", "host", "host", 100'000),
             CpuTableMemoryBytes(words));
@@ -101,6 +106,17 @@ TEST_CASE("Both backends are shown where either may be chosen", "[check]") {
   const Config config = Parse("auto");
   CHECK(MemoryOf(config, 1) ==
         MemoryOf(Parse("[0]"), 1) + MemoryOf(Parse("cpu"), 1));
+}
+
+TEST_CASE("A table that its GPUs cannot number is refused", "[check]") {
+  const std::string tables = R"(
+tables:
+  - {name: users, dim: 1, tiers: [{gpu: {rows: 4G}}]}
+)";
+  const auto refused = CheckReport(Parse("cuda", tables), 1);
+  CHECK(refused.status().code() == absl::StatusCode::kInvalidArgument);
+  CHECK(CheckReport(Parse("cuda", tables), 2).ok());
+  CHECK(CheckReport(Parse("cpu", tables), 1).ok());
 }
 
 TEST_CASE("No tables take nothing", "[check]") {
