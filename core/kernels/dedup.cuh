@@ -3,7 +3,7 @@
 #ifndef GATHERD_CORE_KERNELS_DEDUP_CUH_
 #define GATHERD_CORE_KERNELS_DEDUP_CUH_
 
-#include "core/kernels/index.cuh"
+#include "core/kernels/key_place.h"
 
 namespace gatherd::kernels {
 

@@ -4,7 +4,8 @@
 #ifndef GATHERD_CORE_KERNELS_INSERT_CUH_
 #define GATHERD_CORE_KERNELS_INSERT_CUH_
 
-#include "core/kernels/index.cuh"
+#include "core/kernels/key_place.h"
+#include "core/kernels/memory_order.cuh"
 
 namespace gatherd::kernels {
 
@@ -130,13 +131,20 @@ __device__ inline IndexEntry* InsertKey(const TableRef& t, IndexEntry* shard,
   return nullptr;
 }
 
+// After an entry of a key that stood in its second bucket has been emptied,
+// the first bucket counts it no more.
+__device__ inline void ForgetOverflow(IndexEntry* shard, IndexEntry* entry,
+                                      const KeyPlace& place) {
+  IndexEntry* first = shard + uint64_t{place.first} * kEntriesPerBucket;
+  const bool in_first = entry >= first && entry < first + kEntriesPerBucket;
+  if (!in_first) AddOverflow(first, -1);
+}
+
 // Empties the entry of a key, wherever it stands.
 __device__ inline void RemoveKey(IndexEntry* shard, IndexEntry* entry,
                                  const KeyPlace& place) {
-  IndexEntry* first = shard + uint64_t{place.first} * kEntriesPerBucket;
-  const bool in_first = entry >= first && entry < first + kEntriesPerBucket;
   ClearEntry(entry);
-  if (!in_first) AddOverflow(first, -1);
+  ForgetOverflow(shard, entry, place);
 }
 
 }  // namespace gatherd::kernels

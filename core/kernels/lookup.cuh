@@ -3,7 +3,8 @@
 #ifndef GATHERD_CORE_KERNELS_LOOKUP_CUH_
 #define GATHERD_CORE_KERNELS_LOOKUP_CUH_
 
-#include "core/kernels/index.cuh"
+#include "core/kernels/key_place.h"
+#include "core/kernels/memory_order.cuh"
 
 namespace gatherd::kernels {
 

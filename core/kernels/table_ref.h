@@ -12,15 +12,16 @@ namespace gatherd::kernels {
 struct alignas(16) IndexEntry {
   int64_t key;
   uint32_t row;   // in the shard's row array; meaningless unless kValid
-  uint32_t meta;  // EntryState in the low two bits; in entry 0 of a bucket the
-                  // count of keys that overflowed to their second bucket is
-                  // kept from bit kOverflowShift up
+  uint32_t meta;  // the state in the low two bits, kProtected; in entry 0 of a
+                  // bucket the count of keys that overflowed to their second
+                  // bucket is kept from bit kOverflowShift up
 };
 
 inline constexpr uint32_t kEmpty = 0;
 inline constexpr uint32_t kFilling = 1;  // taken, not yet to be seen
 inline constexpr uint32_t kValid = 2;
 inline constexpr uint32_t kStateMask = 3;
+inline constexpr uint32_t kProtected = 4;  // set within EvictAsync alone
 inline constexpr uint32_t kOverflowShift = 16;
 
 // A bucket is one 128-byte line.

@@ -6,6 +6,7 @@
 #include "core/kernels/dedup_of.cuh"
 #include "core/kernels/find_entry.cuh"
 #include "core/kernels/insert.cuh"
+#include "core/kernels/stamp.h"
 
 namespace gatherd::kernels {
 namespace {
@@ -114,6 +115,17 @@ __device__ __forceinline__ void PublishEntry(const WriteBatch& batch,
   StoreEntry(entry, Replacing(old, key, row, kValid));
 }
 
+// A write is a use of the row, which takes the uses of its old slot along.
+__device__ __forceinline__ void StampRow(const WriteBatch& batch,
+                                         const WriteTarget& target,
+                                         uint32_t row) {
+  volatile uint32_t* stamps = ShardStamps(batch);
+  const bool is_new = target.row == kNewRow;
+  const uint32_t old = is_new ? 0 : stamps[target.row];
+  stamps[row] = StampOfUse(old, batch.table.now);
+  if (!is_new) stamps[target.row] = 0;
+}
+
 __global__ void __launch_bounds__(kWriteThreads)
     PublishKernel(const __grid_constant__ WriteBatch batch,
                   const uint32_t* free_rows, uint32_t* retired) {
@@ -128,6 +140,7 @@ __global__ void __launch_bounds__(kWriteThreads)
   const bool is_new = target.row == kNewRow;
   const uint32_t row =
       free_rows[target.rank + (is_new ? batch.counters->num_existing : 0)];
+  if (batch.table.stamps != nullptr) StampRow(batch, target, row);
   PublishEntry(batch, target, batch.keys[i], row);
   if (!is_new) retired[target.rank] = target.row;
 }
@@ -141,6 +154,7 @@ __global__ void __launch_bounds__(kWriteThreads)
   IndexEntry* shard = ShardIndex(batch);
   RemoveKey(shard, shard + target.place, PlaceOf(batch.keys[i], batch.table));
   retired[target.rank] = target.row;
+  if (batch.table.stamps != nullptr) ShardStamps(batch)[target.row] = 0;
 }
 
 __global__ void __launch_bounds__(kWriteThreads)

@@ -31,6 +31,7 @@ cudaError_t WriteRowsAsync(const WriteBatch& batch, const uint32_t* free_rows,
 
 // Writes the num_existing rows that were replaced to `retired`. They may be
 // used again once every lookup launched before the end of this has ended.
+// Stamps what was written where the table has stamps, and clears theirs.
 cudaError_t PublishAsync(const WriteBatch& batch, const uint32_t* free_rows,
                          uint32_t* retired, cudaStream_t stream);
 

@@ -24,6 +24,13 @@ __device__ __forceinline__ char* ShardRow(const WriteBatch& b, uint32_t row) {
          static_cast<uint64_t>(row) * b.table.row_stride;
 }
 
+// Of tables that evict.
+__device__ __forceinline__ volatile uint32_t* ShardStamps(const WriteBatch& b) {
+  return reinterpret_cast<volatile uint32_t*>(
+      reinterpret_cast<uint64_t>(b.table.stamps) +
+      b.shard * b.table.stamps_shard_bytes);
+}
+
 __host__ __device__ inline unsigned RowBytesOf(ElementType type, unsigned dim) {
   return type == ElementType::kFloat32 ? dim * 4
          : type == ElementType::kInt8  ? dim + 4

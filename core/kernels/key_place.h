@@ -1,4 +1,4 @@
-// Finding keys in the index of a hashed table: device side.
+// Where a key of a hashed table may lie. For the host and for kernels.
 //
 // A key has two candidate buckets of its owning shard; it lies in its second
 // only if the first was full when it came, and then entry 0 of the first
@@ -6,10 +6,13 @@
 // count is not zero, at the second. Entries move from the first to the second
 // while readers run (the copy is made before the original goes, and readers
 // look in that order), never the other way round.
-#ifndef GATHERD_CORE_KERNELS_INDEX_CUH_
-#define GATHERD_CORE_KERNELS_INDEX_CUH_
+#ifndef GATHERD_CORE_KERNELS_KEY_PLACE_H_
+#define GATHERD_CORE_KERNELS_KEY_PLACE_H_
 
-#include "core/kernels/memory_order.cuh"
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
 #include "core/kernels/table_ref.h"
 
 namespace gatherd::kernels {
@@ -54,4 +57,4 @@ __host__ __device__ inline KeyPlace PlaceOf(int64_t key, const TableRef& t) {
 
 }  // namespace gatherd::kernels
 
-#endif  // GATHERD_CORE_KERNELS_INDEX_CUH_
+#endif  // GATHERD_CORE_KERNELS_KEY_PLACE_H_
