@@ -4,11 +4,11 @@
 #define GATHERD_CORE_KERNELS_BATCH_PARAMS_CUH_
 
 #include "core/kernels/lookup.cuh"
-#include "core/kernels/lookup.h"
+#include "core/kernels/lookup_launch.h"
+#include "core/kernels/lookup_report.cuh"
 
 namespace gatherd::kernels {
 
-inline constexpr int kBlockThreads = 256;
 inline constexpr int kWarpsPerBlock = kBlockThreads / kWarpSize;
 
 struct SegmentParams {
@@ -22,10 +22,8 @@ struct SegmentParams {
 
 template <int kCapacity>
 struct BatchParams {
+  ReportParams report;
   LookupCounters* counters = nullptr;
-  volatile uint64_t* done = nullptr;
-  uint64_t sequence = 0;
-  uint32_t* blocks_left = nullptr;
   int32_t only_shard = kAllShards;
   int32_t this_shard = 0;
   uint32_t num_segments = 0;
@@ -41,20 +39,18 @@ inline uint32_t CeilReciprocal(uint32_t n) {
 // sets items_per_warp, units_per_row and unit_magic of a segment and returns
 // its number of items; segments without any are left out.
 template <int kCapacity, class LayOut>
-uint32_t FillParams(const LookupBatch& batch, BatchParams<kCapacity>* params,
+uint32_t FillParams(const LookupPart& part, BatchParams<kCapacity>* params,
                     const LayOut& lay_out) {
+  const LookupBatch& batch = *part.batch;
+  if (part.is_last) params->report = MakeReportParams(batch);
   params->counters = batch.counters;
-  params->done = batch.done;
-  params->sequence = batch.sequence;
-  params->blocks_left = batch.blocks_left;
   params->only_shard = batch.only_shard;
   params->this_shard = batch.this_shard;
   uint32_t num_blocks = 0;
-  for (int i = 0; i < batch.num_segments; i++) {
+  for (int i = 0; i < part.num_segments; i++) {
     SegmentParams& p = params->segments[params->num_segments];
-    p.segment = batch.segments[i];
-    p.index = static_cast<uint32_t>(
-        batch.segment_indices == nullptr ? i : batch.segment_indices[i]);
+    p.segment = part.segment(i);
+    p.index = static_cast<uint32_t>(part.indices[i]);
     p.first_block = num_blocks;
     const uint32_t num_items = lay_out(p.segment, &p);
     if (num_items == 0) continue;
@@ -91,22 +87,6 @@ __host__ __device__ inline unsigned OutputRowBytes(const LookupSegment& s) {
   return s.output_type == ElementType::kFloat32 ? s.dim * 4
          : s.output_type == ElementType::kInt8  ? s.dim + 4
                                                 : s.dim * 2;
-}
-
-// Called by all threads of every block as the last thing: the last block of the
-// launch tells the host that everything is written.
-template <int kCapacity>
-__device__ __forceinline__ void SignalDone(
-    const BatchParams<kCapacity>& batch) {
-  if (batch.done == nullptr) return;
-  __syncthreads();
-  if (threadIdx.x != 0) return;
-  // The fences make the whole block's writes, seen at the barrier, visible
-  // before the count, and all blocks' before the sequence number.
-  __threadfence_system();
-  if (atomicInc(batch.blocks_left, gridDim.x - 1) != gridDim.x - 1) return;
-  __threadfence_system();
-  *batch.done = batch.sequence;
 }
 
 }  // namespace gatherd::kernels

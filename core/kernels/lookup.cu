@@ -11,10 +11,9 @@ int KindOf(const LookupSegment& s) {
   return s.pooling == PoolingMode::kNone ? 0 : static_cast<int>(s.table_type);
 }
 
-cudaError_t LaunchKind(int kind, const LookupBatch& batch,
-                       cudaStream_t stream) {
-  return kind == 0 ? LaunchLookupRows(batch, stream)
-                   : LaunchLookupBags(batch, stream);
+cudaError_t LaunchKind(int kind, const LookupPart& part, cudaStream_t stream) {
+  return kind == 0 ? LaunchLookupRows(part, stream)
+                   : LaunchLookupBags(part, stream);
 }
 
 }  // namespace
@@ -29,24 +28,16 @@ cudaError_t LaunchLookup(const LookupBatch& batch, cudaStream_t stream) {
   }
   int last_kind = kNumKinds - 1;
   while (num_of_kind[last_kind] == 0) last_kind--;
-  if (num_of_kind[last_kind] == batch.num_segments) {
-    return LaunchKind(last_kind, batch, stream);
-  }
-  LookupSegment segments[kMaxSegments];
-  int indices[kMaxSegments];
   for (int kind = 0; kind <= last_kind; kind++) {
     if (num_of_kind[kind] == 0) continue;
-    LookupBatch part = batch;
-    part.segments = segments;
-    part.num_segments = 0;
-    part.segment_indices = indices;
+    LookupPart part;
+    part.batch = &batch;
+    part.is_last = kind == last_kind;
     for (int i = 0; i < batch.num_segments; i++) {
-      if (KindOf(batch.segments[i]) != kind) continue;
-      indices[part.num_segments] = i;
-      segments[part.num_segments++] = batch.segments[i];
+      if (KindOf(batch.segments[i]) == kind) {
+        part.indices[part.num_segments++] = i;
+      }
     }
-    // The launches run one after another: the last one tells of all.
-    if (kind != last_kind) part.done = nullptr;
     const cudaError_t error = LaunchKind(kind, part, stream);
     if (error != cudaSuccess) return error;
   }

@@ -14,7 +14,8 @@ inline constexpr unsigned kWarpSize = 32;
 // A row by address. The default row has no shard.
 struct RowPlace {
   const char* row;
-  int32_t shard;  // kNoShard: the key is missing
+  int32_t shard;      // kNoShard: the key is missing
+  uint32_t slot = 0;  // hashed tables: of the shard's row array
 };
 inline constexpr int32_t kNoShard = -1;
 
@@ -133,7 +134,7 @@ __device__ __forceinline__ RowPlace FindHashed(const TableRef& t, int64_t key,
   if (found == 0) return {t.default_row, kNoShard};
   return {t.rows + place.shard * t.rows_shard_bytes +
               static_cast<uint64_t>(found - 1) * t.row_stride,
-          static_cast<int32_t>(place.shard)};
+          static_cast<int32_t>(place.shard), found - 1};
 }
 
 // The shard that owns a key, whether there is a row or not; kNoShard for a key

@@ -34,8 +34,8 @@ struct LookupSegment {
   // num_keys or num_bags rows of RowBytes(output_type, dim), without padding.
   // Aligned to 16 bytes.
   void* output = nullptr;
-  // Bit (i & 31) of word (i >> 5) is set where key i is missing: device
-  // memory, ceil(num_keys / 32) words, zero before the launch.
+  // Bit (i & 31) of word (i >> 5) is set where key i is missing:
+  // ceil(num_keys / 32) words among the batch's `missing_words`.
   uint32_t* missing = nullptr;
   uint32_t num_keys = 0;
   uint32_t num_bags = 0;
@@ -45,35 +45,49 @@ struct LookupSegment {
   PoolingMode pooling = PoolingMode::kNone;
 };
 
-// Which keys this launch answers.
+// For LookupBatch::only_shard.
 inline constexpr int32_t kAllShards = -1;
 
-// What a launch counts, per segment, in device memory; zero before the launch.
+// What is counted of a segment.
 struct LookupCounters {
-  uint32_t num_missing;
-  uint32_t num_local;  // keys whose row this GPU owns
+  uint32_t num_missing;  // keys that read the default row
+  // Found keys whose row this GPU owns, and others. Both stay 0 for tables of
+  // one shard, where every found key is local.
+  uint32_t num_local;
   uint32_t num_remote;
 };
 
 // Kernel parameters hold this many segments; a batch of more takes several
-// launches.
-inline constexpr int kMaxSegments = 192;
+// calls.
+inline constexpr int kMaxSegments = 160;
 
 struct LookupBatch {
   const LookupSegment* segments = nullptr;  // host memory, copied by the launch
   int num_segments = 0;                     // 1 ... kMaxSegments
-  // kAllShards, or the one shard whose rows this launch writes, every other
-  // row of the output being left alone. Pooled segments: kAllShards only.
+  // kAllShards, or the one shard whose keys this batch answers and counts,
+  // every other row of the output being left alone. A key that no shard can
+  // have (out of a dense table's range) is shard 0's. Pooled segments:
+  // kAllShards only.
   int32_t only_shard = kAllShards;
   int32_t this_shard = 0;  // the shard of the GPU that runs it, for counters
-  LookupCounters* counters = nullptr;  // one a segment, or null
-  // Which of `counters` is a segment's; null: its own place in the batch.
-  const int* segment_indices = nullptr;
-  // Once everything is written, `sequence` is stored here (pinned host memory,
-  // release, system scope). Null: not wanted.
+
+  // Device memory that one batch at a time uses. Zero before the batch; left
+  // zero if `done` is not null and no launch failed.
+  LookupCounters* counters = nullptr;  // one a segment; null: not counted
+  uint32_t* missing_words = nullptr;   // those of all segments
+  uint32_t num_missing_words = 0;
+  uint32_t* blocks_left = nullptr;  // one word
+
+  // The report, in pinned host memory that belongs to this GPU's run of the
+  // batch: complete once `sequence` is read from `done` (acquire), as are the
+  // outputs. Nothing else need be copied, zeroed or waited for. If `done` is
+  // null, there is none, and the device's words stay as they come to be; else
+  // `counters`, `blocks_left` and the two below must be set.
   volatile uint64_t* done = nullptr;
   uint64_t sequence = 0;
-  uint32_t* blocks_left = nullptr;  // device memory, zero; left zero
+  LookupCounters* host_counters = nullptr;  // num_segments
+  // num_missing_words, written only if some num_missing is not 0.
+  uint32_t* host_missing = nullptr;
 };
 
 cudaError_t LaunchLookup(const LookupBatch& batch, cudaStream_t stream);

@@ -17,10 +17,10 @@ void LayOut(const LookupSegment& s, SegmentParams* p) {
 }
 
 template <class Row, bool kHashed, bool kToInt8, int kCapacity>
-cudaError_t Launch(const LookupBatch& batch, cudaStream_t stream) {
+cudaError_t Launch(const LookupPart& part, cudaStream_t stream) {
   BatchParams<kCapacity> params;
   const uint32_t num_blocks =
-      FillParams(batch, &params, [](const LookupSegment& s, SegmentParams* p) {
+      FillParams(part, &params, [](const LookupSegment& s, SegmentParams* p) {
         LayOut<Row>(s, p);
         return s.num_bags * p->units_per_row;
       });
@@ -30,34 +30,34 @@ cudaError_t Launch(const LookupBatch& batch, cudaStream_t stream) {
 }
 
 template <class Row>
-cudaError_t LaunchOf(const LookupBatch& batch, cudaStream_t stream) {
+cudaError_t LaunchOf(const LookupPart& part, cudaStream_t stream) {
   bool hashed = false;
   bool to_int8 = false;
-  for (int i = 0; i < batch.num_segments; i++) {
-    hashed = hashed || batch.segments[i].table.index != nullptr;
-    to_int8 = to_int8 || batch.segments[i].output_type == ElementType::kInt8;
+  for (int i = 0; i < part.num_segments; i++) {
+    hashed = hashed || part.segment(i).table.index != nullptr;
+    to_int8 = to_int8 || part.segment(i).output_type == ElementType::kInt8;
   }
-  if (to_int8) return Launch<Row, true, true, kMaxSegments>(batch, stream);
-  if (batch.num_segments <= 1) {
-    return hashed ? Launch<Row, true, false, 1>(batch, stream)
-                  : Launch<Row, false, false, 1>(batch, stream);
+  if (to_int8) return Launch<Row, true, true, kMaxSegments>(part, stream);
+  if (part.num_segments <= 1) {
+    return hashed ? Launch<Row, true, false, 1>(part, stream)
+                  : Launch<Row, false, false, 1>(part, stream);
   }
-  return hashed ? Launch<Row, true, false, kMaxSegments>(batch, stream)
-                : Launch<Row, false, false, kMaxSegments>(batch, stream);
+  return hashed ? Launch<Row, true, false, kMaxSegments>(part, stream)
+                : Launch<Row, false, false, kMaxSegments>(part, stream);
 }
 
 }  // namespace
 
-cudaError_t LaunchLookupBags(const LookupBatch& batch, cudaStream_t stream) {
-  switch (batch.segments[0].table_type) {
+cudaError_t LaunchLookupBags(const LookupPart& part, cudaStream_t stream) {
+  switch (part.segment(0).table_type) {
     case ElementType::kFloat32:
-      return LaunchOf<Float32Row>(batch, stream);
+      return LaunchOf<Float32Row>(part, stream);
     case ElementType::kFloat16:
-      return LaunchOf<Float16Row>(batch, stream);
+      return LaunchOf<Float16Row>(part, stream);
     case ElementType::kBFloat16:
-      return LaunchOf<BFloat16Row>(batch, stream);
+      return LaunchOf<BFloat16Row>(part, stream);
     case ElementType::kInt8:
-      return LaunchOf<Int8Row>(batch, stream);
+      return LaunchOf<Int8Row>(part, stream);
   }
   return cudaErrorInvalidValue;
 }

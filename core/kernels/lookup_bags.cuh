@@ -13,7 +13,7 @@
 #define GATHERD_CORE_KERNELS_LOOKUP_BAGS_CUH_
 
 #include "core/kernels/batch_params.cuh"
-#include "core/kernels/lookup_launch.h"
+#include "core/kernels/lookup_stamps.cuh"
 #include "core/kernels/store.cuh"
 
 namespace gatherd::kernels {
@@ -30,29 +30,54 @@ struct BagItem {
   uint32_t end = 0;
   uint32_t part = 0;
   bool has_part = false;
-  bool counts = false;  // whether missing keys are to be noted, too
+  bool counts = false;  // whether its keys are counted and stamped, too
 };
 
 constexpr int kBagRowsInFlight = 4;
 
+// What the kernel's parameters tell of all items of a warp.
+struct BagSegment {
+  const LookupSegment& segment;
+  LookupCounters* counters;  // the segment's, or null
+  int32_t this_shard;
+};
+
+__device__ __forceinline__ void NoteKey(const BagSegment& from, uint32_t at,
+                                        const RowPlace& place, bool counts,
+                                        unsigned lane) {
+  const LookupSegment& s = from.segment;
+  const bool missing = counts && place.shard == kNoShard;
+  const unsigned all_missing = __ballot_sync(kFullWarp, missing);
+  if (missing) atomicOr(s.missing + at / 32, 1u << (at % 32));
+  if (all_missing != 0 && lane == 0 && from.counters != nullptr) {
+    atomicAdd(&from.counters->num_missing, __popc(all_missing));
+  }
+  if (s.table.shards.num_shards == 1) return;
+  const bool local = counts && place.shard == from.this_shard;
+  const unsigned all_local = __ballot_sync(kFullWarp, local);
+  const unsigned all_remote =
+      __ballot_sync(kFullWarp, counts && !missing && !local);
+  if (lane != 0 || from.counters == nullptr) return;
+  if (all_local != 0) atomicAdd(&from.counters->num_local, __popc(all_local));
+  if (all_remote != 0) {
+    atomicAdd(&from.counters->num_remote, __popc(all_remote));
+  }
+}
+
 // Finds the keys of this warp that are next in their bags and lists their rows.
 template <class Row, bool kHashed>
-__device__ __forceinline__ unsigned ListRows(const LookupSegment& s,
-                                             LookupCounters* counters,
-                                             const BagItem& item, uint32_t at,
-                                             BagRows& list, unsigned lane) {
+__device__ __forceinline__ void ListRows(const BagSegment& from,
+                                         const BagItem& item, uint32_t at,
+                                         BagRows& list, unsigned lane) {
+  const LookupSegment& s = from.segment;
   const bool valid = at < item.end;
   const int64_t key = valid ? __ldg(s.keys + at) : 0;
   const bool hashed = kHashed && s.table.index != nullptr;
   const RowPlace place = hashed ? FindHashed<8>(s.table, key, valid, lane)
                                 : FindDense(s.table, key);
-  const bool missing = valid && item.counts && place.shard == kNoShard;
-  const unsigned all_missing = __ballot_sync(kFullWarp, missing);
-  if (all_missing != 0) {
-    if (missing) atomicOr(s.missing + at / 32, 1u << (at % 32));
-    if (lane == 0 && counters != nullptr) {
-      atomicAdd(&counters->num_missing, __popc(all_missing));
-    }
+  NoteKey(from, at, place, valid && item.counts, lane);
+  if (hashed && s.table.stamps != nullptr) {
+    RowStamp(s.table, place, valid && item.counts).Write();
   }
   __syncwarp();  // everybody has read the last round's list
   list.rows[lane] = place.row;
@@ -62,7 +87,6 @@ __device__ __forceinline__ unsigned ListRows(const LookupSegment& s,
                                : LoadScale<false>(place.row, s.dim);
   }
   __syncwarp();
-  return all_missing;
 }
 
 template <class Row, bool kRelaxed>
@@ -100,11 +124,11 @@ __device__ __forceinline__ void AddListed(const BagRows& list, unsigned first,
 
 // The pooled values of this lane's part. All lanes of the warp must call.
 template <class Row, bool kHashed>
-__device__ __forceinline__ void PoolPart(const LookupSegment& s,
-                                         LookupCounters* counters,
+__device__ __forceinline__ void PoolPart(const BagSegment& from,
                                          const BagItem& item, unsigned group,
                                          BagRows& list, unsigned lane,
                                          float* sum) {
+  const LookupSegment& s = from.segment;
 #pragma unroll
   for (int i = 0; i < Row::kElements; i++) sum[i] = 0.0f;
   const bool weighted = s.weights != nullptr;
@@ -117,7 +141,7 @@ __device__ __forceinline__ void PoolPart(const LookupSegment& s,
   }
   for (uint32_t j = 0; j < longest; j += group) {
     const uint32_t at = item.begin + j;
-    ListRows<Row, kHashed>(s, counters, item, at + (lane - first), list, lane);
+    ListRows<Row, kHashed>(from, item, at + (lane - first), list, lane);
     const unsigned count = at < item.end ? min(group, item.end - at) : 0;
     if (item.has_part) {
       if (hashed) {
@@ -173,11 +197,11 @@ __device__ __forceinline__ void StorePart(const LookupSegment& s, char* row,
 // Rows of more than 32 parts to int8: the scale needs the whole row, so one
 // warp goes over the bag once for it and once more to write.
 template <class Row, bool kHashed>
-__device__ __noinline__ void PoolWideToInt8(const LookupSegment& s,
-                                            LookupCounters* counters,
+__device__ __noinline__ void PoolWideToInt8(const BagSegment& from,
                                             BagItem item, uint32_t num_parts,
                                             char* row, BagRows& list,
                                             unsigned lane) {
+  const LookupSegment& s = from.segment;
   float scale = 0.0f;
   for (int pass = 0; pass < 2; pass++) {
     for (uint32_t first = 0; first < num_parts; first += kWarpSize) {
@@ -185,7 +209,7 @@ __device__ __noinline__ void PoolWideToInt8(const LookupSegment& s,
       item.has_part = item.part < num_parts;
       item.counts = pass == 0 && first == 0;
       float sum[Row::kElements];
-      PoolPart<Row, kHashed>(s, counters, item, kWarpSize, list, lane, sum);
+      PoolPart<Row, kHashed>(from, item, kWarpSize, list, lane, sum);
       if (!item.has_part) continue;
       if (pass == 0) {
         scale = fmaxf(scale, PartMagnitude<Row>(sum, item.part, s.dim));
@@ -204,9 +228,8 @@ __device__ __noinline__ void PoolWideToInt8(const LookupSegment& s,
 
 template <class Row, bool kHashed, bool kToInt8>
 __device__ __forceinline__ void PoolWarp(const SegmentParams& params,
-                                         LookupCounters* counters,
-                                         uint32_t first, BagRows& list,
-                                         unsigned lane) {
+                                         const BagSegment& from, uint32_t first,
+                                         BagRows& list, unsigned lane) {
   const LookupSegment& s = params.segment;
   const uint32_t num_parts = (s.dim + Row::kElements - 1) / Row::kElements;
   const unsigned row_bytes = OutputRowBytes(s);
@@ -231,11 +254,11 @@ __device__ __forceinline__ void PoolWarp(const SegmentParams& params,
               static_cast<uint64_t>(live ? bag : 0) * row_bytes;
   const bool to_int8 = kToInt8 && s.output_type == ElementType::kInt8;
   if (to_int8 && num_parts > kWarpSize) {
-    PoolWideToInt8<Row, kHashed>(s, counters, item, num_parts, row, list, lane);
+    PoolWideToInt8<Row, kHashed>(from, item, num_parts, row, list, lane);
     return;
   }
   float sum[Row::kElements];
-  PoolPart<Row, kHashed>(s, counters, item, group, list, lane, sum);
+  PoolPart<Row, kHashed>(from, item, group, list, lane, sum);
   float scale = 0.0f;
   if (to_int8) {
     scale = item.has_part ? PartMagnitude<Row>(sum, item.part, s.dim) : 0.0f;
@@ -261,12 +284,14 @@ __global__ void __launch_bounds__(kBlockThreads, kToInt8 || kHashed ? 2 : 4)
       ((blockIdx.x - params.first_block) * kWarpsPerBlock + warp) *
       params.items_per_warp;
   if (first < params.segment.num_bags * params.units_per_row) {
+    LookupCounters* const counters =
+        batch.counters == nullptr ? nullptr : batch.counters + params.index;
     PoolWarp<Row, kHashed, kToInt8>(
-        params,
-        batch.counters == nullptr ? nullptr : batch.counters + params.index,
-        first, lists[warp], threadIdx.x % kWarpSize);
+        params, {params.segment, counters, batch.this_shard}, first,
+        lists[warp], threadIdx.x % kWarpSize);
   }
-  SignalDone(batch);
+  __syncthreads();
+  FinishBlock(batch.report);
 }
 
 }  // namespace gatherd::kernels

@@ -6,11 +6,23 @@
 
 namespace gatherd::kernels {
 
+// What one launch answers of a batch.
+struct LookupPart {
+  const LookupBatch* batch = nullptr;
+  int indices[kMaxSegments];  // of its segments, among the batch's
+  int num_segments = 0;
+  bool is_last = false;  // launch of the batch, which sends the report
+
+  const LookupSegment& segment(int i) const {
+    return batch->segments[indices[i]];
+  }
+};
+
 // All segments without pooling.
-cudaError_t LaunchLookupRows(const LookupBatch& batch, cudaStream_t stream);
+cudaError_t LaunchLookupRows(const LookupPart& part, cudaStream_t stream);
 
 // All segments with pooling, and of one table type.
-cudaError_t LaunchLookupBags(const LookupBatch& batch, cudaStream_t stream);
+cudaError_t LaunchLookupBags(const LookupPart& part, cudaStream_t stream);
 
 }  // namespace gatherd::kernels
 

@@ -5,6 +5,7 @@
 // HBM: 0.95 to 1.04 of the ceiling programs, see docs/benchmarks.md.
 #include "core/kernels/lookup_launch.h"
 #include "core/kernels/lookup_rows.cuh"
+#include "core/kernels/lookup_stamps.cuh"
 
 namespace gatherd::kernels {
 namespace {
@@ -14,8 +15,9 @@ namespace {
 constexpr int kDenseInFlight = 2;
 constexpr int kHashedInFlight = 4;
 
-// kPlain: every row goes out as it is, in 16-byte parts, whoever owns it. Half
-// the registers of kGeneral, and what most requests ask for.
+// kPlain: every row goes out as it is, in 16-byte parts, whoever owns it, and
+// none is stamped. Half the registers of kGeneral, and what most requests ask
+// for.
 enum class Variant { kPlain, kGeneral };
 
 template <bool kRelaxed, int kInFlight>
@@ -48,20 +50,10 @@ __device__ __forceinline__ void WriteAnyRows(const SegmentParams& params,
   }
 }
 
-__device__ __forceinline__ void CountKeys(LookupCounters* counters,
-                                          unsigned missing, unsigned local,
-                                          unsigned remote, unsigned lane) {
-  if (counters == nullptr || lane != 0) return;
-  if (missing != 0) atomicAdd(&counters->num_missing, __popc(missing));
-  if (local != 0) atomicAdd(&counters->num_local, __popc(local));
-  if (remote != 0) atomicAdd(&counters->num_remote, __popc(remote));
-}
-
 template <bool kHashed, Variant kVariant, int kCapacity>
-__device__ __forceinline__ void LookUpWarp(const BatchParams<kCapacity>& batch,
-                                           const SegmentParams& params,
-                                           uint32_t first, RowList& list,
-                                           unsigned lane) {
+__device__ __forceinline__ KeyFate
+LookUpWarp(const BatchParams<kCapacity>& batch, const SegmentParams& params,
+           uint32_t first, RowList& list, unsigned lane) {
   constexpr bool kGeneral = kVariant == Variant::kGeneral;
   const LookupSegment& s = params.segment;
   const uint32_t count = min(params.items_per_warp, s.num_keys - first);
@@ -80,49 +72,49 @@ __device__ __forceinline__ void LookUpWarp(const BatchParams<kCapacity>& batch,
     place = FindHashed<2>(s.table, key, mine, lane);
   }
 
-  const unsigned owned = __ballot_sync(kFullWarp, mine);
-  const unsigned missing =
-      __ballot_sync(kFullWarp, mine && place.shard == kNoShard);
-  unsigned local = 0, remote = 0;
-  if (kGeneral && s.table.shards.num_shards > 1) {
-    local = __ballot_sync(kFullWarp, mine && place.shard == batch.this_shard);
-    remote = owned & ~missing & ~local;
+  KeyFate fate = KeyFate::kNoKey;
+  if (mine) {
+    fate = place.shard == kNoShard           ? KeyFate::kMissing
+           : place.shard == batch.this_shard ? KeyFate::kLocal
+                                             : KeyFate::kRemote;
   }
-  if ((missing | local | remote) != 0) {
-    CountKeys(
-        batch.counters == nullptr ? nullptr : batch.counters + params.index,
-        missing, local, remote, lane);
-    // A word is shared by warps of fewer than 32 keys, and by launches.
-    if (missing != 0 && lane == 0) {
-      atomicOr(s.missing + first / 32, missing << (first % 32));
-    }
+  const unsigned missing = __ballot_sync(kFullWarp, fate == KeyFate::kMissing);
+  // A word is shared by warps of fewer than 32 keys.
+  if (missing != 0 && lane == 0) {
+    atomicOr(s.missing + first / 32, missing << (first % 32));
   }
 
-  if (mine) {
-    const unsigned i = kGeneral ? __popc(owned & ((1u << lane) - 1)) : lane;
-    list.rows[i] = place.row;
-    if (kGeneral) list.places[i] = lane;
-  }
-  __syncwarp();
-  const unsigned num_rows = kGeneral ? __popc(owned) : count;
   if (kGeneral) {
+    const unsigned listed = __ballot_sync(kFullWarp, mine);
+    if (mine) {
+      const unsigned i = __popc(listed & ((1u << lane) - 1));
+      list.rows[i] = place.row;
+      list.places[i] = lane;
+    }
+    __syncwarp();
+    const RowStamp stamp(s.table, place, mine);
+    const unsigned num_rows = __popc(listed);
     if (hashed) {
       WriteAnyRows<true, kHashedInFlight>(params, list, num_rows, first, lane);
     } else {
       WriteAnyRows<false, kDenseInFlight>(params, list, num_rows, first, lane);
     }
-    return;
+    stamp.Write();
+    return fate;
   }
+  list.rows[lane] = place.row;
+  __syncwarp();
   const unsigned parts = params.units_per_row;
-  char* out =
+  char* const to =
       static_cast<char*>(s.output) + static_cast<uint64_t>(first) * parts * 16;
   if (hashed) {
-    CopyAllRows<true, kHashedInFlight>(list, num_rows, parts, params.unit_magic,
-                                       out, lane);
+    CopyAllRows<true, kHashedInFlight>(list, count, parts, params.unit_magic,
+                                       to, lane);
   } else {
-    CopyAllRows<false, kDenseInFlight>(list, num_rows, parts, params.unit_magic,
-                                       out, lane);
+    CopyAllRows<false, kDenseInFlight>(list, count, parts, params.unit_magic,
+                                       to, lane);
   }
+  return fate;
 }
 
 template <bool kHashed, Variant kVariant, int kCapacity>
@@ -134,15 +126,19 @@ __global__ void __launch_bounds__(kBlockThreads)
   const uint32_t first =
       ((blockIdx.x - params.first_block) * kWarpsPerBlock + warp) *
       params.items_per_warp;
+  KeyFate fate = KeyFate::kNoKey;
   if (first < params.segment.num_keys) {
-    LookUpWarp<kHashed, kVariant>(batch, params, first, lists[warp],
-                                  threadIdx.x % kWarpSize);
+    fate = LookUpWarp<kHashed, kVariant>(batch, params, first, lists[warp],
+                                         threadIdx.x % kWarpSize);
   }
-  SignalDone(batch);
+  CountKeys(batch.counters == nullptr ? nullptr : batch.counters + params.index,
+            fate, params.segment.table.shards.num_shards > 1);
+  FinishBlock(batch.report);
 }
 
 bool IsPlain(const LookupSegment& s) {
-  return s.table_type == s.output_type && OutputRowBytes(s) % 16 == 0;
+  return s.table_type == s.output_type && OutputRowBytes(s) % 16 == 0 &&
+         s.table.stamps == nullptr;
 }
 
 uint32_t KeysPerWarp(const LookupSegment& s) {
@@ -159,10 +155,10 @@ uint32_t KeysPerWarp(const LookupSegment& s) {
 }
 
 template <bool kHashed, Variant kVariant, int kCapacity>
-cudaError_t Launch(const LookupBatch& batch, cudaStream_t stream) {
+cudaError_t Launch(const LookupPart& part, cudaStream_t stream) {
   BatchParams<kCapacity> params;
   const uint32_t num_blocks =
-      FillParams(batch, &params, [](const LookupSegment& s, SegmentParams* p) {
+      FillParams(part, &params, [](const LookupSegment& s, SegmentParams* p) {
         const unsigned row_bytes = OutputRowBytes(s);
         p->items_per_warp = KeysPerWarp(s);
         p->units_per_row = row_bytes / CommonUnit(row_bytes, 16);
@@ -175,29 +171,29 @@ cudaError_t Launch(const LookupBatch& batch, cudaStream_t stream) {
 }
 
 template <bool kHashed>
-cudaError_t LaunchFitting(const LookupBatch& batch, bool plain,
+cudaError_t LaunchFitting(const LookupPart& part, bool plain,
                           cudaStream_t stream) {
   // A small parameter block costs less to launch.
-  const int num = batch.num_segments;
+  const int num = part.num_segments;
   if (!plain) {
-    return Launch<kHashed, Variant::kGeneral, kMaxSegments>(batch, stream);
+    return Launch<kHashed, Variant::kGeneral, kMaxSegments>(part, stream);
   }
-  if (num <= 1) return Launch<kHashed, Variant::kPlain, 1>(batch, stream);
-  if (num <= 32) return Launch<kHashed, Variant::kPlain, 32>(batch, stream);
-  return Launch<kHashed, Variant::kPlain, kMaxSegments>(batch, stream);
+  if (num <= 1) return Launch<kHashed, Variant::kPlain, 1>(part, stream);
+  if (num <= 32) return Launch<kHashed, Variant::kPlain, 32>(part, stream);
+  return Launch<kHashed, Variant::kPlain, kMaxSegments>(part, stream);
 }
 
 }  // namespace
 
-cudaError_t LaunchLookupRows(const LookupBatch& batch, cudaStream_t stream) {
+cudaError_t LaunchLookupRows(const LookupPart& part, cudaStream_t stream) {
   bool hashed = false;
-  bool plain = batch.only_shard == kAllShards;
-  for (int i = 0; i < batch.num_segments; i++) {
-    hashed = hashed || batch.segments[i].table.index != nullptr;
-    plain = plain && IsPlain(batch.segments[i]);
+  bool plain = part.batch->only_shard == kAllShards;
+  for (int i = 0; i < part.num_segments; i++) {
+    hashed = hashed || part.segment(i).table.index != nullptr;
+    plain = plain && IsPlain(part.segment(i));
   }
-  return hashed ? LaunchFitting<true>(batch, plain, stream)
-                : LaunchFitting<false>(batch, plain, stream);
+  return hashed ? LaunchFitting<true>(part, plain, stream)
+                : LaunchFitting<false>(part, plain, stream);
 }
 
 }  // namespace gatherd::kernels
