@@ -8,11 +8,29 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
 
 namespace gatherd {
 namespace {
 
 FakeCuda* g_fake = nullptr;
+
+thread_local int t_current_device = 0;
+thread_local cudaError_t t_last_error = cudaSuccess;
+
+// New memory is not zero: whoever counts on that shall notice.
+void FillWithGarbage(void* data, size_t num_bytes) {
+  constexpr size_t kMaxBytes = 1 << 20;
+  std::memset(data, 0xa5, std::min(num_bytes, kMaxBytes));
+}
+
+// Pages appear on first use, here, too.
+void* NewMemory(size_t num_bytes, size_t alignment) {
+  void* data = nullptr;
+  if (posix_memalign(&data, alignment, num_bytes) != 0) std::abort();
+  FillWithGarbage(data, num_bytes);
+  return data;
+}
 
 template <typename T>
 T NewHandle() {
@@ -35,6 +53,12 @@ uint32_t PatternWord(uint32_t seed, uint64_t index) {
 
 // The functions behind the table, by the names that they have there.
 struct FakeCalls {
+  template <auto kCall, typename... Args>
+  static auto Locked(Args... args) {
+    absl::MutexLock lock(&g_fake->mutex_);
+    return kCall(args...);
+  }
+
   // A call of the runtime that may fail with `error`.
   static cudaError_t Start(const char* name, std::optional<int> device = {},
                            std::optional<uint64_t> num_bytes = {},
@@ -51,6 +75,12 @@ struct FakeCalls {
       return g_fake->Fail(cudaErrorInvalidResourceHandle);
     }
     return Start(name, found->second, num_bytes);
+  }
+
+  static cudaError_t LockedOnStream(const char* name, cudaStream_t stream,
+                                    size_t num_bytes) {
+    absl::MutexLock lock(&g_fake->mutex_);
+    return OnStream(name, stream, num_bytes);
   }
 
   static cudaError_t cudaGetDeviceCount(int* count) {
@@ -83,7 +113,7 @@ struct FakeCalls {
   }
 
   static cudaError_t cudaGetDevice(int* device) {
-    *device = g_fake->current_;
+    *device = t_current_device;
     return Start("cudaGetDevice");
   }
 
@@ -93,15 +123,15 @@ struct FakeCalls {
     if (device < 0 || device >= g_fake->num_devices()) {
       return g_fake->Fail(cudaErrorInvalidDevice);
     }
-    g_fake->current_ = device;
+    t_current_device = device;
     return cudaSuccess;
   }
 
   static cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
-    const FakeCuda::Device& device = g_fake->device(g_fake->current_);
+    const FakeCuda::Device& device = g_fake->device(t_current_device);
     *free_bytes = device.total_bytes - device.used_bytes;
     *total_bytes = device.total_bytes;
-    return Start("cudaMemGetInfo", g_fake->current_);
+    return Start("cudaMemGetInfo", t_current_device);
   }
 
   static cudaError_t cudaDeviceCanAccessPeer(int* can, int from, int to) {
@@ -119,19 +149,19 @@ struct FakeCalls {
                                                       int* greatest) {
     *least = 0;
     *greatest = -5;
-    return Start("cudaDeviceGetStreamPriorityRange", g_fake->current_);
+    return Start("cudaDeviceGetStreamPriorityRange", t_current_device);
   }
 
   static cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream,
                                                   unsigned flags,
                                                   int priority) {
     const cudaError_t error =
-        Start("cudaStreamCreateWithPriority", g_fake->current_);
+        Start("cudaStreamCreateWithPriority", t_current_device);
     if (error != cudaSuccess) return error;
     if (flags != cudaStreamNonBlocking) g_fake->Misuse("a blocking stream");
     g_fake->last_priority_ = priority;
     *stream = NewHandle<cudaStream_t>();
-    g_fake->streams_[*stream] = g_fake->current_;
+    g_fake->streams_[*stream] = t_current_device;
     return cudaSuccess;
   }
 
@@ -159,10 +189,10 @@ struct FakeCalls {
 
   static cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
     const cudaError_t error =
-        Start("cudaEventCreateWithFlags", g_fake->current_);
+        Start("cudaEventCreateWithFlags", t_current_device);
     if (error != cudaSuccess) return error;
     *event = NewHandle<cudaEvent_t>();
-    g_fake->events_[*event] = g_fake->current_;
+    g_fake->events_[*event] = t_current_device;
     return cudaSuccess;
   }
 
@@ -182,8 +212,9 @@ struct FakeCalls {
     return OnStream("cudaEventRecord", stream);
   }
 
-  static cudaError_t cudaEventQuery(cudaEvent_t) {
-    return g_fake->Fail(cudaErrorNotReady);
+  static cudaError_t cudaEventQuery(cudaEvent_t event) {
+    if (!g_fake->events_pass) return g_fake->Fail(cudaErrorNotReady);
+    return Start("cudaEventQuery", g_fake->events_.at(event));
   }
 
   static cudaError_t cudaEventSynchronize(cudaEvent_t event) {
@@ -192,13 +223,13 @@ struct FakeCalls {
 
   static cudaError_t cudaHostAlloc(void** data, size_t num_bytes,
                                    unsigned flags) {
-    const cudaError_t error = Start("cudaHostAlloc", g_fake->current_,
+    const cudaError_t error = Start("cudaHostAlloc", t_current_device,
                                     num_bytes, cudaErrorMemoryAllocation);
     if (error != cudaSuccess) return error;
     if (flags != (cudaHostAllocPortable | cudaHostAllocMapped)) {
       g_fake->Misuse("pinned memory that not every device can use");
     }
-    *data = std::malloc(num_bytes);
+    *data = NewMemory(num_bytes, 4096);
     g_fake->host_[*data] = num_bytes;
     return cudaSuccess;
   }
@@ -213,12 +244,12 @@ struct FakeCalls {
   }
 
   static cudaError_t cudaMalloc(void** data, size_t num_bytes) {
-    const cudaError_t error = Start("cudaMalloc", g_fake->current_, num_bytes,
+    const cudaError_t error = Start("cudaMalloc", t_current_device, num_bytes,
                                     cudaErrorMemoryAllocation);
     if (error != cudaSuccess) return error;
-    *data = NewHandle<void*>();
-    g_fake->memory_[*data] = {g_fake->current_, num_bytes};
-    g_fake->device(g_fake->current_).used_bytes += num_bytes;
+    *data = NewMemory(num_bytes, 256);
+    g_fake->memory_[*data] = {t_current_device, num_bytes};
+    g_fake->device(t_current_device).used_bytes += num_bytes;
     return cudaSuccess;
   }
 
@@ -230,22 +261,30 @@ struct FakeCalls {
     }
     g_fake->device(found->second.first).used_bytes -= found->second.second;
     g_fake->memory_.erase(found);
-    DropHandle(data);
+    std::free(data);
     return cudaSuccess;
   }
 
-  static cudaError_t cudaMemcpyAsync(void*, const void*, size_t num_bytes,
-                                     cudaMemcpyKind, cudaStream_t stream) {
-    return OnStream("cudaMemcpyAsync", stream, num_bytes);
+  // Without the mutex, which would order copies of other threads.
+  static cudaError_t cudaMemcpyAsync(void* to, const void* from,
+                                     size_t num_bytes, cudaMemcpyKind,
+                                     cudaStream_t stream) {
+    const cudaError_t error =
+        LockedOnStream("cudaMemcpyAsync", stream, num_bytes);
+    if (error == cudaSuccess) std::memmove(to, from, num_bytes);
+    return error;
   }
 
-  static cudaError_t cudaMemsetAsync(void*, int, size_t num_bytes,
+  static cudaError_t cudaMemsetAsync(void* to, int value, size_t num_bytes,
                                      cudaStream_t stream) {
-    return OnStream("cudaMemsetAsync", stream, num_bytes);
+    const cudaError_t error =
+        LockedOnStream("cudaMemsetAsync", stream, num_bytes);
+    if (error == cudaSuccess) std::memset(to, value, num_bytes);
+    return error;
   }
 
   static cudaError_t cudaGetLastError() {
-    return std::exchange(g_fake->last_error_, cudaSuccess);
+    return std::exchange(t_last_error, cudaSuccess);
   }
 
   static const char* cudaGetErrorName(cudaError_t) { return "cudaErrorFake"; }
@@ -361,6 +400,7 @@ struct FakeCalls {
       g_fake->Misuse("mapped over another mapping");
     }
     g_fake->mapped_[address] = {num_bytes, handle, {}};
+    FillWithGarbage(reinterpret_cast<void*>(address), num_bytes);
     return CUDA_SUCCESS;
   }
 
@@ -410,7 +450,7 @@ struct FakeCalls {
   static const FakeCuda::Mapped* Launch(const uint32_t* words,
                                         cudaStream_t stream) {
     const int device = g_fake->streams_.at(stream);
-    if (g_fake->current_ != device) g_fake->Misuse("launched elsewhere");
+    if (t_current_device != device) g_fake->Misuse("launched elsewhere");
     return g_fake->Reach(device, reinterpret_cast<uint64_t>(words));
   }
 
@@ -422,7 +462,7 @@ struct FakeCalls {
     const FakeCuda::Mapped* memory = Launch(words, stream);
     if (memory == nullptr) return g_fake->Fail(cudaErrorIllegalAddress);
     const int owner = g_fake->physical_.at(memory->handle).device;
-    if (g_fake->loses_writes.count({g_fake->current_, owner}) != 0) {
+    if (g_fake->loses_writes.count({t_current_device, owner}) != 0) {
       return cudaSuccess;
     }
     for (uint64_t i = 0; i < num_words; i += kWordStep) {
@@ -449,44 +489,45 @@ struct FakeCalls {
 
   static CudaApi Table() {
     CudaApi api;
-    api.cudaGetDeviceCount = cudaGetDeviceCount;
-    api.cudaGetDeviceProperties = cudaGetDeviceProperties;
-    api.cudaDeviceGetAttribute = cudaDeviceGetAttribute;
-    api.cudaDeviceGetPCIBusId = cudaDeviceGetPCIBusId;
-    api.cudaGetDevice = cudaGetDevice;
-    api.cudaSetDevice = cudaSetDevice;
-    api.cudaMemGetInfo = cudaMemGetInfo;
-    api.cudaDeviceCanAccessPeer = cudaDeviceCanAccessPeer;
-    api.cudaDeviceGetP2PAttribute = cudaDeviceGetP2PAttribute;
-    api.cudaDeviceGetStreamPriorityRange = cudaDeviceGetStreamPriorityRange;
-    api.cudaStreamCreateWithPriority = cudaStreamCreateWithPriority;
-    api.cudaStreamDestroy = cudaStreamDestroy;
-    api.cudaStreamWaitEvent = cudaStreamWaitEvent;
-    api.cudaStreamQuery = cudaStreamQuery;
-    api.cudaStreamSynchronize = cudaStreamSynchronize;
-    api.cudaEventCreateWithFlags = cudaEventCreateWithFlags;
-    api.cudaEventDestroy = cudaEventDestroy;
-    api.cudaEventRecord = cudaEventRecord;
-    api.cudaEventQuery = cudaEventQuery;
-    api.cudaEventSynchronize = cudaEventSynchronize;
-    api.cudaHostAlloc = cudaHostAlloc;
-    api.cudaFreeHost = cudaFreeHost;
-    api.cudaMalloc = cudaMalloc;
-    api.cudaFree = cudaFree;
+    api.cudaGetDeviceCount = Locked<cudaGetDeviceCount>;
+    api.cudaGetDeviceProperties = Locked<cudaGetDeviceProperties>;
+    api.cudaDeviceGetAttribute = Locked<cudaDeviceGetAttribute>;
+    api.cudaDeviceGetPCIBusId = Locked<cudaDeviceGetPCIBusId>;
+    api.cudaGetDevice = Locked<cudaGetDevice>;
+    api.cudaSetDevice = Locked<cudaSetDevice>;
+    api.cudaMemGetInfo = Locked<cudaMemGetInfo>;
+    api.cudaDeviceCanAccessPeer = Locked<cudaDeviceCanAccessPeer>;
+    api.cudaDeviceGetP2PAttribute = Locked<cudaDeviceGetP2PAttribute>;
+    api.cudaDeviceGetStreamPriorityRange =
+        Locked<cudaDeviceGetStreamPriorityRange>;
+    api.cudaStreamCreateWithPriority = Locked<cudaStreamCreateWithPriority>;
+    api.cudaStreamDestroy = Locked<cudaStreamDestroy>;
+    api.cudaStreamWaitEvent = Locked<cudaStreamWaitEvent>;
+    api.cudaStreamQuery = Locked<cudaStreamQuery>;
+    api.cudaStreamSynchronize = Locked<cudaStreamSynchronize>;
+    api.cudaEventCreateWithFlags = Locked<cudaEventCreateWithFlags>;
+    api.cudaEventDestroy = Locked<cudaEventDestroy>;
+    api.cudaEventRecord = Locked<cudaEventRecord>;
+    api.cudaEventQuery = Locked<cudaEventQuery>;
+    api.cudaEventSynchronize = Locked<cudaEventSynchronize>;
+    api.cudaHostAlloc = Locked<cudaHostAlloc>;
+    api.cudaFreeHost = Locked<cudaFreeHost>;
+    api.cudaMalloc = Locked<cudaMalloc>;
+    api.cudaFree = Locked<cudaFree>;
     api.cudaMemcpyAsync = cudaMemcpyAsync;
     api.cudaMemsetAsync = cudaMemsetAsync;
     api.cudaGetLastError = cudaGetLastError;
     api.cudaGetErrorName = cudaGetErrorName;
     api.cudaGetErrorString = cudaGetErrorString;
-    api.cuMemGetAllocationGranularity = cuMemGetAllocationGranularity;
-    api.cuMemCreate = cuMemCreate;
-    api.cuMemRelease = cuMemRelease;
-    api.cuMemExportToShareableHandle = cuMemExportToShareableHandle;
-    api.cuMemAddressReserve = cuMemAddressReserve;
-    api.cuMemAddressFree = cuMemAddressFree;
-    api.cuMemMap = cuMemMap;
-    api.cuMemUnmap = cuMemUnmap;
-    api.cuMemSetAccess = cuMemSetAccess;
+    api.cuMemGetAllocationGranularity = Locked<cuMemGetAllocationGranularity>;
+    api.cuMemCreate = Locked<cuMemCreate>;
+    api.cuMemRelease = Locked<cuMemRelease>;
+    api.cuMemExportToShareableHandle = Locked<cuMemExportToShareableHandle>;
+    api.cuMemAddressReserve = Locked<cuMemAddressReserve>;
+    api.cuMemAddressFree = Locked<cuMemAddressFree>;
+    api.cuMemMap = Locked<cuMemMap>;
+    api.cuMemUnmap = Locked<cuMemUnmap>;
+    api.cuMemSetAccess = Locked<cuMemSetAccess>;
     api.cuGetErrorName = cuGetErrorName;
     api.cuGetErrorString = cuGetErrorString;
     return api;
@@ -497,13 +538,30 @@ FakeCuda::FakeCuda(int num_devices)
     : api_(FakeCalls::Table()), devices_(static_cast<size_t>(num_devices)) {
   if (g_fake != nullptr) std::abort();
   g_fake = this;
+  t_current_device = 0;
+  t_last_error = cudaSuccess;
 }
 
 FakeCuda::~FakeCuda() { g_fake = nullptr; }
 
 PatternKernels FakeCuda::kernels() const {
-  return {FakeCalls::FillPattern, FakeCalls::CountWrong};
+  return {FakeCalls::Locked<FakeCalls::FillPattern>,
+          FakeCalls::Locked<FakeCalls::CountWrong>};
 }
+
+cudaError_t FakeCuda::StartKernel(const char* name, cudaStream_t stream) {
+  if (g_fake == nullptr) return cudaSuccess;
+  absl::MutexLock lock(&g_fake->mutex_);
+  const cudaError_t error = FakeCalls::OnStream(name, stream);
+  if (error == cudaSuccess && g_fake->streams_.at(stream) != t_current_device) {
+    g_fake->Misuse(absl::StrCat(name, " launched elsewhere"));
+  }
+  return error;
+}
+
+bool FakeCuda::has_last_error() const { return t_last_error != cudaSuccess; }
+
+int FakeCuda::current_device() const { return t_current_device; }
 
 bool FakeCuda::Begin(Call call) {
   if (++num_calls_ != failing_call_) return false;
@@ -512,7 +570,7 @@ bool FakeCuda::Begin(Call call) {
 }
 
 cudaError_t FakeCuda::Fail(cudaError_t error) {
-  last_error_ = error;
+  t_last_error = error;
   return error;
 }
 

@@ -2,8 +2,13 @@
 // of functions. Counts what is live, notes every misuse, and makes any call
 // fail that a test names.
 //
-// Reserved addresses are real memory of this process (its pages appear on
-// first use), so that kernels of a test can be plain functions. One at a time.
+// All memory is real memory of this process (its pages appear on first use),
+// so that kernels of a test can be plain functions. What is enqueued happens at
+// once, in the thread that enqueues it: streams are always idle, and events
+// pass.
+//
+// One at a time. The table's functions may be called from any thread, what
+// tests ask or set only while no other thread calls them.
 #ifndef GATHERD_TESTS_CORE_CUDA_FAKE_CUDA_H_
 #define GATHERD_TESTS_CORE_CUDA_FAKE_CUDA_H_
 
@@ -15,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/synchronization/mutex.h"
 #include "core/cuda/cuda_api.h"
 #include "core/cuda/preflight.h"
 
@@ -53,13 +59,21 @@ class FakeCuda {
   int num_calls() const { return num_calls_; }
   const std::optional<Call>& failed_call() const { return failed_call_; }
 
+  // False: events never pass for those who ask (cudaEventQuery).
+  bool events_pass = true;
+
+  // The launch of a kernel that is a plain function: a call like those of the
+  // table. Success where there is no FakeCuda.
+  static cudaError_t StartKernel(const char* name, cudaStream_t stream);
+
   // What has not been given back, and what was done that must not be: one line
   // each.
   std::vector<std::string> Live() const;
   const std::vector<std::string>& misuses() const { return misuses_; }
 
-  bool has_last_error() const { return last_error_ != cudaSuccess; }
-  int current_device() const { return current_; }
+  // Of this thread.
+  bool has_last_error() const;
+  int current_device() const;
   int last_priority() const { return last_priority_; }
 
  private:
@@ -84,14 +98,13 @@ class FakeCuda {
   // What `device` reaches at `address`, or nullptr.
   const Mapped* Reach(int device, uint64_t address) const;
 
+  absl::Mutex mutex_;  // held by every call
   CudaApi api_;
   std::vector<Device> devices_;
   std::vector<std::string> misuses_;
   int failing_call_ = 0;
   int num_calls_ = 0;
   std::optional<Call> failed_call_;
-  cudaError_t last_error_ = cudaSuccess;
-  int current_ = 0;
   int last_priority_ = 0;
   uint64_t next_handle_ = 1;
 
