@@ -39,7 +39,7 @@ class ApplicationImpl final : public Application {
       : config_(config),
         backend_(std::move(backend)),
         catalog_(std::move(catalog)),
-        dispatcher_(CreateThreadDispatcher({})),
+        dispatcher_(backend_.make_dispatcher()),
         admission_(config.max_inflight_bytes),
         metrics_(*catalog_, backend_.name, MakeGauges()),
         context_{*catalog_,
@@ -49,11 +49,13 @@ class ApplicationImpl final : public Application {
                  state_,
                  open_calls_,
                  {config.max_message_bytes, config.max_keys_per_request},
+                 backend_.reply_memory,
                  config.default_deadline},
         embedding_service_(CreateEmbeddingService(context_)),
         table_service_(
             CreateTableService(context_, {backend_.name, backend_.devices})),
-        startup_(*catalog_, backend_.make_table, *dispatcher_) {}
+        startup_(*catalog_, backend_.make_table, *dispatcher_,
+                 static_cast<uint32_t>(backend_.devices.size())) {}
 
   absl::Status OpenPorts() {
     auto grpc =
@@ -105,7 +107,8 @@ class ApplicationImpl final : public Application {
   LiveGauges MakeGauges() {
     return {[this] { return admission_.num_requests(); },
             [this] { return admission_.num_bytes(); },
-            [this] { return dispatcher_->num_queued(); }};
+            [this] { return dispatcher_->num_queued(); },
+            backend_.device_stats};
   }
 
   HttpPages MakePages() {

@@ -1,40 +1,54 @@
 #include "server/backend.h"
 
-#include <utility>
-
+#include "absl/strings/str_cat.h"
 #include "core/table/cpu_table.h"
+#include "server/cuda_backend.h"
 
 namespace gatherd {
 namespace {
 
-constexpr char kNoCudaEngine[] = "this version has no CUDA engine yet";
-
-Backend CpuBackend(std::string warning) {
-  Backend backend;
-  backend.name = "cpu";
-  backend.make_table = CreateCpuTable;
-  backend.warning = std::move(warning);
-  return backend;
+// Whether `status` says that there is no GPU, or none that these tables can be
+// on: a reason for `auto` to use the CPU. A GPU that fails is none.
+bool IsWithoutGpu(const absl::Status& status) {
+  return absl::IsFailedPrecondition(status) || absl::IsNotFound(status) ||
+         absl::IsUnimplemented(status);
 }
 
 }  // namespace
 
-absl::StatusOr<Backend> SelectBackend(const DevicesConfig& devices) {
-  switch (devices.kind) {
-    case DevicesConfig::Kind::kCpu:
-      return CpuBackend("");
-    case DevicesConfig::Kind::kAuto:
-      return CpuBackend(std::string("devices: auto uses the CPU backend: ") +
-                        kNoCudaEngine);
-    case DevicesConfig::Kind::kCuda:
-    case DevicesConfig::Kind::kList:
-      break;
-  }
-  return absl::FailedPreconditionError(
-      std::string("devices: no usable GPU: ") + kNoCudaEngine +
-      "; set devices to cpu, or to auto, which uses a GPU where there is one");
+Backend CpuBackend() {
+  Backend backend;
+  backend.name = "cpu";
+  backend.make_table = CreateCpuTable;
+  backend.make_dispatcher = [] { return CreateThreadDispatcher({}); };
+  backend.reply_memory = HeapReplyMemory();
+  backend.device_stats = [] { return std::vector<DeviceStats>(); };
+  return backend;
 }
 
-std::string BuiltBackends() { return "cpu"; }
+absl::StatusOr<Backend> SelectBackend(const Config& config) {
+  const DevicesConfig& devices = config.devices;
+  if (devices.kind == DevicesConfig::Kind::kCpu) return CpuBackend();
+
+  auto cuda = CudaBackend(devices.list, config.tables, config.server);
+  if (cuda.ok()) return cuda;
+  const absl::Status& status = cuda.status();
+  if (devices.kind == DevicesConfig::Kind::kAuto && IsWithoutGpu(status)) {
+    Backend cpu = CpuBackend();
+    cpu.warning =
+        absl::StrCat("devices: auto uses the CPU backend: ", status.message());
+    return cpu;
+  }
+  if (absl::IsFailedPrecondition(status) || absl::IsNotFound(status)) {
+    return absl::Status(
+        status.code(),
+        absl::StrCat("devices: no usable GPU: ", status.message(),
+                     "; set devices to cpu, or to auto, which uses a GPU where "
+                     "there is one"));
+  }
+  return status;
+}
+
+std::string BuiltBackends() { return CudaIsBuilt() ? "cpu, cuda" : "cpu"; }
 
 }  // namespace gatherd

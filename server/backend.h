@@ -3,28 +3,47 @@
 #ifndef GATHERD_SERVER_BACKEND_H_
 #define GATHERD_SERVER_BACKEND_H_
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "core/catalog/catalog.h"
+#include "core/exec/device_stats.h"
+#include "core/exec/dispatcher.h"
 #include "server/config.h"
+#include "server/reply_memory.h"
 
 namespace gatherd {
 
 struct Backend {
   std::string name;                  // "cpu" or "cuda"
   std::vector<std::string> devices;  // one line a GPU; none on the CPU
-  TableFactory make_table;
   std::string warning;  // for the log, if the choice may surprise; or empty
+
+  // Owns what tables and dispatcher work with, and so has to outlive them. May
+  // be null.
+  std::shared_ptr<void> engine;
+  TableFactory make_table;
+  std::function<std::unique_ptr<Dispatcher>()> make_dispatcher;
+  ReplyMemory reply_memory;
+  // One for each of `devices`, in order. From any thread; waits for no lookup.
+  std::function<std::vector<DeviceStats>()> device_stats;
 };
 
-// FAILED_PRECONDITION, saying what is missing and what to configure instead,
-// if `devices` demands GPUs that cannot be used: the process ends with
-// kExitNoGpu.
-absl::StatusOr<Backend> SelectBackend(const DevicesConfig& devices);
+// The CPU backend. It is always there.
+Backend CpuBackend();
 
-// The backends that this build has, for --version: "cpu".
+// The backend for `config.devices`. Where `auto` finds no GPU that can be used
+// for these tables, the CPU backend with a warning. Otherwise
+//   FAILED_PRECONDITION or NOT_FOUND  no usable GPU, saying what is missing and
+//                                     what to configure instead: kExitNoGpu
+//   INVALID_ARGUMENT or UNIMPLEMENTED a table that it cannot have: kExitUsage
+//   anything else                     kExitFailure
+absl::StatusOr<Backend> SelectBackend(const Config& config);
+
+// The backends that this build has, for --version: "cpu" or "cpu, cuda".
 std::string BuiltBackends();
 
 }  // namespace gatherd

@@ -44,7 +44,8 @@ class ProtoDecodedLookup final : public DecodedLookup {
   }
   uint64_t num_keys() const override { return num_keys_; }
   uint64_t reply_bytes() const override { return reply_bytes_; }
-  std::vector<LookupSegment> AllocateReply(AdmissionTicket ticket) override;
+  std::vector<LookupSegment> AllocateReply(ReplyMemory memory,
+                                           AdmissionTicket ticket) override;
   absl::Status EncodeReply(absl::Span<const LookupSegment> segments,
                            grpc::ByteBuffer* reply) override;
 
@@ -154,14 +155,15 @@ uint64_t ProtoDecodedLookup::MaxResultBytes(size_t part) const {
 }
 
 std::vector<LookupSegment> ProtoDecodedLookup::AllocateReply(
-    AdmissionTicket ticket) {
+    ReplyMemory memory, AdmissionTicket ticket) {
   uint64_t rows_bytes = 0;
   uint64_t missing_bytes = 0;
   for (size_t part = 0; part < parts_.size(); ++part) {
     rows_bytes += RoundUp(RowBytesOf(part));
     missing_bytes += (batches_[part].keys.size() + 7) / 8;
   }
-  block_.reset(new ReplyBlock(rows_bytes + missing_bytes, std::move(ticket)));
+  block_.reset(new ReplyBlock(rows_bytes + missing_bytes, std::move(memory),
+                              std::move(ticket)));
   std::byte* rows = block_->bytes();
   std::byte* missing = rows + rows_bytes;
   std::memset(missing, 0, missing_bytes);

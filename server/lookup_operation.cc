@@ -29,7 +29,8 @@ class LookupOperation final : public Operation {
     decoded_ = *std::move(decoded);
     auto ticket = Admit(*decoded_, request.Length());
     if (!ticket.ok()) return ticket.status();
-    job_.segments = decoded_->AllocateReply(*std::move(ticket));
+    job_.segments =
+        decoded_->AllocateReply(context().reply_memory, *std::move(ticket));
     job_.deadline = deadline;
     job_.done = [this](absl::Status status) { OnJobDone(std::move(status)); };
     return absl::OkStatus();
@@ -44,7 +45,9 @@ class LookupOperation final : public Operation {
                        job_.segments[part].batch.keys.size(),
                        job_.segments[part].result);
     }
-    context().metrics.requests().Batch(1);
+    if (job_.launch_requests > 0) {
+      context().metrics.requests().Batch(job_.launch_requests);
+    }
     return decoded_->EncodeReply(job_.segments, reply);
   }
 

@@ -9,26 +9,28 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
-#include <new>
 #include <utility>
 
 #include "server/admission.h"
+#include "server/reply_memory.h"
 
 namespace gatherd {
 
 class ReplyBlock {
  public:
   // Uninitialised: rows overwrite it, and zeroing costs as much as a copy.
-  ReplyBlock(size_t num_bytes, AdmissionTicket ticket)
-      : bytes_(static_cast<std::byte*>(
-            ::operator new (num_bytes, std::align_val_t{kAlignment}))),
+  ReplyBlock(size_t num_bytes, ReplyMemory memory, AdmissionTicket ticket)
+      : memory_(std::move(memory)),
+        bytes_(
+            static_cast<std::byte*>(memory_->allocate(num_bytes, kAlignment))),
+        num_bytes_(num_bytes),
         ticket_(std::move(ticket)) {}
   ReplyBlock(const ReplyBlock&) = delete;
   ReplyBlock& operator=(const ReplyBlock&) = delete;
 
   static constexpr size_t kAlignment = 64;  // a cache line, widest vectors
 
-  std::byte* bytes() { return bytes_.get(); }
+  std::byte* bytes() { return bytes_; }
 
   // Ownership is counted here rather than in a shared_ptr, which a slice could
   // only hold behind one more allocation.
@@ -51,15 +53,11 @@ class ReplyBlock {
   };
 
  private:
-  struct FreeBytes {
-    void operator()(std::byte* bytes) const {
-      ::operator delete (bytes, std::align_val_t{kAlignment});
-    }
-  };
+  ~ReplyBlock() { memory_->deallocate(bytes_, num_bytes_, kAlignment); }
 
-  ~ReplyBlock() = default;
-
-  const std::unique_ptr<std::byte, FreeBytes> bytes_;
+  const ReplyMemory memory_;
+  std::byte* const bytes_;
+  const size_t num_bytes_;
   const AdmissionTicket ticket_;
   std::atomic<size_t> num_owners_{1};
 };

@@ -25,6 +25,7 @@
 #include "core/exec/dispatcher.h"
 #include "core/table/batch.h"
 #include "server/admission.h"
+#include "server/reply_memory.h"
 
 namespace grpc {
 class ByteBuffer;
@@ -50,9 +51,11 @@ class DecodedLookup {
   // At most what the reply will take.
   virtual uint64_t reply_bytes() const = 0;
 
-  // Takes the reply's memory; the segments write into it. The ticket is held
-  // until the request and the last slice of the reply are gone. Call once.
-  virtual std::vector<LookupSegment> AllocateReply(AdmissionTicket ticket) = 0;
+  // Takes the reply's bytes from `memory`; the segments write into them. The
+  // ticket is held until the request and the last slice of the reply are gone.
+  // Call once.
+  virtual std::vector<LookupSegment> AllocateReply(ReplyMemory memory,
+                                                   AdmissionTicket ticket) = 0;
 
   // The reply, without copying rows. NOT_FOUND naming table, first missing key
   // and their number, where a missing key is an error. Call once.

@@ -15,7 +15,8 @@ constexpr absl::Duration kTimeout = absl::Seconds(30);
 
 }  // namespace
 
-absl::Status TestTable(const CatalogEntry& entry, Dispatcher& dispatcher) {
+absl::Status TestTable(const CatalogEntry& entry, DeviceIndex device,
+                       Dispatcher& dispatcher) {
   const TableSpec& spec = entry.spec();
   const int64_t key = 0;  // present in every dense table
   std::vector<std::byte> row(spec.row_bytes());
@@ -29,6 +30,7 @@ absl::Status TestTable(const CatalogEntry& entry, Dispatcher& dispatcher) {
   segment.output.rows = row.data();
   segment.output.missing = &missing;
   job.deadline = absl::Now() + kTimeout;
+  job.self_test_device = device;
   absl::Status status;
   absl::Notification done;
   job.done = [&](absl::Status result) {

@@ -56,6 +56,19 @@ class Events {
   bool signalled_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
+ExitCode ExitCodeOf(const absl::Status& no_backend) {
+  switch (no_backend.code()) {
+    case absl::StatusCode::kFailedPrecondition:
+    case absl::StatusCode::kNotFound:
+      return kExitNoGpu;
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kUnimplemented:
+      return kExitUsage;
+    default:
+      return kExitFailure;
+  }
+}
+
 int Fail(std::string_view what, const absl::Status& status,
          ExitCode exit_code) {
   Log(LogLevel::kError, what, {{"reason", std::string(status.message())}});
@@ -108,13 +121,17 @@ int Serve(const ServerConfig& config, Application& application,
 
 int RunServer(const Config& config) {
   ShutdownSignals signals;
-  auto backend = SelectBackend(config.devices);
+  auto backend = SelectBackend(config);
   if (!backend.ok()) {
-    return Fail("cannot use the devices", backend.status(), kExitNoGpu);
+    return Fail("cannot use the devices", backend.status(),
+                ExitCodeOf(backend.status()));
   }
   if (!backend->warning.empty()) Log(LogLevel::kWarning, backend->warning);
   Log(LogLevel::kInfo, "starting",
       {{"version", kVersion}, {"backend", backend->name}});
+  for (const std::string& device : backend->devices) {
+    Log(LogLevel::kInfo, "uses a device", {{"device", device}});
+  }
 
   auto application = Application::Create(config, *std::move(backend));
   if (!application.ok()) {

@@ -37,10 +37,11 @@ void LogLoaded(const CatalogEntry& entry, const LoadReport& report) {
 }  // namespace
 
 TableStartup::TableStartup(const Catalog& catalog, TableFactory make_table,
-                           Dispatcher& dispatcher)
+                           Dispatcher& dispatcher, uint32_t num_devices)
     : catalog_(catalog),
       make_table_(std::move(make_table)),
-      dispatcher_(dispatcher) {}
+      dispatcher_(dispatcher),
+      num_devices_(std::max(1u, num_devices)) {}
 
 TableStartup::~TableStartup() {
   Cancel();
@@ -158,8 +159,11 @@ void TableStartup::LogProgressUntilLoaded() {
 
 absl::Status TableStartup::TestTables() {
   for (const auto& entry : catalog_.entries()) {
-    const absl::Status status = TestTable(*entry, dispatcher_);
-    if (!status.ok()) return InTable(*entry, status);
+    for (uint32_t i = 0; i < num_devices_; ++i) {
+      const absl::Status status =
+          TestTable(*entry, DeviceIndex{i}, dispatcher_);
+      if (!status.ok()) return InTable(*entry, status);
+    }
   }
   return absl::OkStatus();
 }

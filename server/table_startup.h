@@ -1,10 +1,12 @@
 // Brings the tables of a catalog up in the background: takes their memory,
-// loads their sources, several tables at a time, and at last asks each one.
+// loads their sources, several tables at a time, and at last asks each one on
+// every device.
 #ifndef GATHERD_SERVER_TABLE_STARTUP_H_
 #define GATHERD_SERVER_TABLE_STARTUP_H_
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <thread>
 #include <vector>
@@ -20,9 +22,10 @@ namespace gatherd {
 
 class TableStartup {
  public:
-  // The catalog and the dispatcher outlive this.
+  // The catalog and the dispatcher outlive this. `num_devices` of the backend,
+  // 0 for the CPU.
   TableStartup(const Catalog& catalog, TableFactory make_table,
-               Dispatcher& dispatcher);
+               Dispatcher& dispatcher, uint32_t num_devices);
   // Cancels and waits for its threads.
   ~TableStartup();
 
@@ -53,6 +56,7 @@ class TableStartup {
   const Catalog& catalog_;
   const TableFactory make_table_;
   Dispatcher& dispatcher_;
+  const uint32_t num_devices_;
 
   std::thread thread_;
   std::vector<std::thread> workers_;

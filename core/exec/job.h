@@ -3,11 +3,14 @@
 #define GATHERD_CORE_EXEC_JOB_H_
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "core/base/device_index.h"
 #include "core/table/batch.h"
 #include "core/table/table.h"
 
@@ -32,7 +35,15 @@ struct LookupJob {
   std::vector<LookupSegment> segments;
   absl::Time deadline = absl::InfiniteFuture();
   std::atomic<bool> cancelled{false};  // set by anyone, at any time
+  // Set: a self-test, which this device of several has to answer. It counts in
+  // no statistics.
+  std::optional<DeviceIndex> self_test_device;
+
+  // Filled by the dispatcher.
   StageTimes times;
+  // Jobs that were answered together, by one launch. One of them has their
+  // number, so that launches can be counted, the others 0.
+  uint32_t launch_requests = 1;
   // OK, DEADLINE_EXCEEDED, CANCELLED, UNAVAILABLE if the dispatcher is being
   // destroyed, or the first error of a table.
   std::function<void(absl::Status)> done;

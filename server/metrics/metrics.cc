@@ -35,12 +35,30 @@ void CollectGauges(const LiveGauges& gauges, Families& families) {
       gauges.queue_requests());
 }
 
-// Families that have a series for each GPU or store: there is none here.
-void CollectAbsentParts(Families& families) {
-  families.push_back(CounterFamily("gatherd_device_rows_read_total",
-                                   "Rows read by a GPU, by where they are."));
-  families.push_back(
-      GaugeFamily("gatherd_device_memory_bytes", "Memory of a GPU, by state."));
+// A series for each GPU; none on the CPU backend.
+void CollectDevices(const std::vector<DeviceStats>& devices,
+                    Families& families) {
+  auto rows = CounterFamily("gatherd_device_rows_read_total",
+                            "Rows read by a GPU, by where they are.");
+  auto memory =
+      GaugeFamily("gatherd_device_memory_bytes", "Memory of a GPU, by state.");
+  for (const DeviceStats& stats : devices) {
+    const std::string device = std::to_string(stats.device);
+    AddSeries(rows, {{"device", device}, {"locality", "local"}},
+              stats.rows_read_local);
+    AddSeries(rows, {{"device", device}, {"locality", "remote"}},
+              stats.rows_read_remote);
+    AddSeries(memory, {{"device", device}, {"state", "used"}},
+              stats.used_bytes);
+    AddSeries(memory, {{"device", device}, {"state", "free"}},
+              stats.free_bytes);
+  }
+  families.push_back(std::move(rows));
+  families.push_back(std::move(memory));
+}
+
+// Families that have a series for each store: there is none here.
+void CollectStores(Families& families) {
   families.push_back(HistogramFamily("gatherd_store_duration_seconds",
                                      "Time that operations on a store took."));
   families.push_back(CounterFamily("gatherd_store_errors_total",
@@ -56,7 +74,8 @@ std::string Metrics::Render() const {
   requests_.Collect(families);
   tables_.Collect(families);
   CollectGauges(gauges_, families);
-  CollectAbsentParts(families);
+  CollectDevices(gauges_.devices(), families);
+  CollectStores(families);
   CollectProcessMetrics(families);
   const prometheus::TextSerializer serializer;
   return serializer.Serialize(families);

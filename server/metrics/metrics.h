@@ -6,8 +6,10 @@
 #include <functional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/catalog/catalog.h"
+#include "core/exec/device_stats.h"
 #include "server/metrics/request_metrics.h"
 #include "server/metrics/rpc_metrics.h"
 #include "server/metrics/table_metrics.h"
@@ -19,6 +21,7 @@ struct LiveGauges {
   std::function<uint64_t()> inflight_requests;
   std::function<uint64_t()> inflight_bytes;
   std::function<uint64_t()> queue_requests;
+  std::function<std::vector<DeviceStats>()> devices;
 };
 
 class Metrics {

@@ -67,7 +67,7 @@ std::string ToString(const grpc::ByteBuffer& bytes) {
 void FuzzLookup(const grpc::ByteBuffer& bytes) {
   auto decoded = DecodedLookup::Decode(bytes, Tables(), kLimits);
   if (!decoded.ok()) return RequireClientError(decoded.status());
-  auto segments = (*decoded)->AllocateReply({});
+  auto segments = (*decoded)->AllocateReply(HeapReplyMemory(), {});
   for (LookupSegment& segment : segments) {
     auto result = segment.table->Lookup(segment.batch, segment.output);
     FuzzRequire(result.ok());

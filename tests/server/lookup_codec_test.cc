@@ -7,6 +7,7 @@
 #include "core/table/cpu_table.h"
 #include "proto/gatherd/v1/gatherd.pb.h"
 #include "server/request_codec.h"
+#include "tests/server/counting_memory.h"
 #include "tests/server/specs.h"
 #include "tests/server/wire.h"
 
@@ -55,16 +56,21 @@ class LookupCodec {
   absl::StatusOr<v1::LookupResponse> Answer() {
     auto decoded = Decode();
     if (!decoded.ok()) return decoded.status();
-    auto segments = (*decoded)->AllocateReply({});
-    for (LookupSegment& segment : segments) {
-      segment.result = *segment.table->Lookup(segment.batch, segment.output);
-    }
+    auto segments = (*decoded)->AllocateReply(HeapReplyMemory(), {});
+    RunSegments(segments);
     grpc::ByteBuffer reply;
     absl::Status status = (*decoded)->EncodeReply(segments, &reply);
     if (!status.ok()) return status;
     CHECK(reply.Length() <= (*decoded)->reply_bytes());
     decoded->reset();  // the reply stands on its own
     return FromBytes<v1::LookupResponse>(reply);
+  }
+
+  // One result a segment, as tables give them.
+  static void RunSegments(std::vector<LookupSegment>& segments) {
+    for (LookupSegment& segment : segments) {
+      segment.result = *segment.table->Lookup(segment.batch, segment.output);
+    }
   }
 
   RequestLimits limits{1 << 20, 1000};
@@ -319,6 +325,28 @@ TEST_CASE_METHOD(LookupCodec, "offsets and weights are checked") {
     part->add_weights(1);
     refused({"weights", "2", "3"});
   }
+}
+
+TEST_CASE_METHOD(LookupCodec, "a reply keeps its memory alive") {
+  v1::TableLookup* part = Add("words", {});
+  for (int i = 0; i < 200; ++i) part->add_keys(7);  // too many to be copied
+  MemoryCounts counts;
+  grpc::ByteBuffer reply;
+  {
+    auto decoded = Decode();
+    REQUIRE(decoded.ok());
+    auto segments =
+        (*decoded)->AllocateReply(std::make_shared<CountingMemory>(counts), {});
+    RunSegments(segments);
+    REQUIRE((*decoded)->EncodeReply(segments, &reply).ok());
+  }
+  CHECK_FALSE(counts.destroyed);
+  const auto response = FromBytes<v1::LookupResponse>(reply);
+  REQUIRE(response.results_size() == 1);
+  CHECK(Floats(response.results(0).values()).back() == 2);
+  reply.Clear();
+  CHECK(counts.given_back == 1);
+  CHECK(counts.destroyed);
 }
 
 }  // namespace

@@ -235,8 +235,6 @@ TEST_CASE("ports are open while tables load, and say so") {
 
 TEST_CASE("an address in use is named") {
   TestServer first(TestConfig({}));
-  Backend backend;
-  backend.make_table = &CreateCpuTable;
   Config config = TestConfig({});
   SECTION("for gRPC") { config.server.address = first.application().address(); }
   SECTION("for HTTP") {
@@ -246,7 +244,7 @@ TEST_CASE("an address in use is named") {
     const std::string address = first.application().address();
     config.server.address = "0.0.0.0" + address.substr(address.rfind(':'));
   }
-  const auto second = Application::Create(config, backend);
+  const auto second = Application::Create(config, CpuBackend());
   REQUIRE(!second.ok());
   CHECK_THAT(second.status().ToString(), Contains("cannot listen on"));
 }
@@ -263,8 +261,7 @@ TEST_CASE("a Unix socket serves, and is not taken from its owner") {
   grpc::Status status;
   server.Lookup("words", 1, &status);
   CHECK(status.ok());
-  Backend backend;
-  CHECK(!Application::Create(config, backend).ok());
+  CHECK(!Application::Create(config, CpuBackend()).ok());
   std::filesystem::remove_all(folder);
 }
 

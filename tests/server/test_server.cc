@@ -20,6 +20,12 @@ httplib::Result Get(const std::string& address, const std::string& path) {
   return client.Get(path.c_str());
 }
 
+Backend WithTables(TableFactory make_table) {
+  Backend backend = CpuBackend();
+  backend.make_table = std::move(make_table);
+  return backend;
+}
+
 }  // namespace
 
 Config TestConfig(std::vector<CatalogTableSpec> tables) {
@@ -34,10 +40,10 @@ Config TestConfig(std::vector<CatalogTableSpec> tables) {
 }
 
 TestServer::TestServer(const Config& config, TableFactory make_table,
-                       Startup startup) {
-  Backend backend;
-  backend.name = "cpu";
-  backend.make_table = std::move(make_table);
+                       Startup startup)
+    : TestServer(config, WithTables(std::move(make_table)), startup) {}
+
+TestServer::TestServer(const Config& config, Backend backend, Startup startup) {
   auto application = Application::Create(config, std::move(backend));
   INFO(application.status());
   REQUIRE(application.ok());

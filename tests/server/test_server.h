@@ -10,6 +10,7 @@
 #include "core/table/cpu_table.h"
 #include "proto/gatherd/v1/gatherd.grpc.pb.h"
 #include "server/application.h"
+#include "server/backend.h"
 #include "server/config.h"
 
 namespace gatherd {
@@ -24,6 +25,8 @@ class TestServer {
   explicit TestServer(const Config& config,
                       TableFactory make_table = &CreateCpuTable,
                       Startup startup = Startup::kWait);
+  TestServer(const Config& config, Backend backend,
+             Startup startup = Startup::kWait);
   ~TestServer();
 
   Application& application() { return *application_; }

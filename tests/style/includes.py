@@ -14,6 +14,10 @@ ALLOWED = {
     "core/table": {"core/base", "core/rows", "core/cuda", "core/kernels"},
     "core/shard": {"core/base", "core/table"},
     "core/exec": {"core/base", "core/rows", "core/cuda", "core/table"},
+    "core/gpu": {
+        "core/base", "core/rows", "core/cuda", "core/kernels", "core/table",
+        "core/shard", "core/exec",
+    },
     "core/catalog": {
         "core/base", "core/rows", "core/table", "core/shard", "core/store",
         "core/exec", "core/npy",
@@ -22,13 +26,14 @@ ALLOWED = {
     "cli": {"core/base"},
     "server": {
         "core/base", "core/table", "core/shard", "core/catalog", "core/exec",
-        "proto", "cli",
+        "core/gpu", "proto", "cli",
     },
     "client": {"core/base", "core/npy", "proto", "cli"},
     # What tests share may use the whole engine, not the programs.
     "testing": {
         "core/base", "core/rows", "core/cuda", "core/kernels", "core/store",
-        "core/table", "core/shard", "core/exec", "core/catalog", "proto", "cli",
+        "core/table", "core/shard", "core/exec", "core/gpu", "core/catalog",
+        "proto", "cli",
     },
 }
 
