@@ -7,7 +7,7 @@ from proto.gatherd.v1 import gatherd_pb2 as pb
 from tests.integration.harness.api import (
     ADD, BOUNDARY_KEYS, INT64_MAX, INT64_MIN, SET, SET_EXISTING, ApiTestCase,
     missing_keys)
-from tests.integration.harness.process import config_of, table_of
+from tests.integration.harness.process import TIER, config_of, table_of
 
 DIM = 4
 
@@ -184,7 +184,7 @@ class HashedTableTest(ApiTestCase):
         self.assertEqual(
             (info.name, info.data_type, info.dim, info.key_space),
             ("half", pb.DATA_TYPE_FLOAT32, DIM, "hashed"))
-        self.assertEqual([t.kind for t in info.tiers], ["host"])
+        self.assertEqual([t.kind for t in info.tiers], [TIER])
         self.assertEqual(info.tiers[0].capacity_rows, 1000)
         self.assertGreater(info.tiers[0].memory_bytes, 1000 * DIM * 4 - 1)
 

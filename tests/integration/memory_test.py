@@ -1,11 +1,13 @@
 """Memory: taken at start, as much as announced, and it does not grow."""
 
+import unittest
+
 import numpy as np
 
 from tests.integration.harness.api import ApiTestCase
 from tests.integration.harness.exposition import scrape
 from tests.integration.harness.process import (
-    Server, config_of, table_of)
+    ON_GPU, Server, config_of, table_of)
 
 ROWS = 400_000
 DIM = 64
@@ -30,11 +32,13 @@ class MemoryTest(ApiTestCase):
         return sum(self.client.table_info(name).tiers[0].memory_bytes
                    for name in ("hashed", "dense"))
 
+    @unittest.skipIf(ON_GPU, "it has spare rows there for whole batches")
     def test_a_hashed_table_takes_little_more_than_its_rows(self):
         announced = self.client.table_info("hashed").tiers[0].memory_bytes
         self.assertGreaterEqual(announced, ROWS * DIM * 4)
         self.assertLessEqual(announced, ROWS * (1.05 * DIM * 4 + 32))
 
+    @unittest.skipIf(ON_GPU, "resident memory is the host's alone")
     def test_at_start_as_much_is_taken_as_was_announced(self):
         """The first test to run."""
         taken = resident_bytes(self.server) - self.empty_bytes

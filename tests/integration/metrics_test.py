@@ -14,7 +14,8 @@ from tests.integration.harness.api import (
     ADD, CALL_TIMEOUT_S, SET_EXISTING, ApiTestCase, table_lookup,
     table_update)
 from tests.integration.harness.exposition import scrape
-from tests.integration.harness.process import config_of, table_of
+from tests.integration.harness.process import (
+    BACKEND, ON_GPU, TIER, config_of, table_of)
 
 # name: type, labels
 DOCUMENTED = {
@@ -109,7 +110,35 @@ class MetricsTest(ApiTestCase):
         self.assertEqual(metrics["gatherd_tier_keys_total"].sum(), 0)
         self.assertEqual(metrics["gatherd_request_keys"].sum("_count"), 0)
         self.assertEqual(
-            metrics["gatherd_build_info"].value(backend="cpu"), 1)
+            metrics["gatherd_build_info"].value(backend=BACKEND), 1)
+
+    @unittest.skipUnless(ON_GPU, "no device has series on the CPU backend")
+    def test_a_series_for_each_device_from_the_start(self):
+        metrics = scrape(self.server)
+        rows = metrics["gatherd_device_rows_read_total"]
+        memory = metrics["gatherd_device_memory_bytes"]
+        self.assertEqual((rows.kind, rows.label_names()),
+                         ("counter", {frozenset(["device", "locality"])}))
+        self.assertEqual((memory.kind, memory.label_names()),
+                         ("gauge", {frozenset(["device", "state"])}))
+        info = self.client.tables.GetServerInfo(
+            pb.GetServerInfoRequest(), timeout=CALL_TIMEOUT_S)
+        for locality in ("local", "remote"):
+            self.assertEqual(len(rows.series("", locality=locality)),
+                             len(info.devices))
+        # The self-test has read every table, and counts nowhere.
+        self.assertEqual(rows.sum(), 0)
+        for labels, value in memory.series("", state="used"):
+            self.assertGreater(value, 0, labels)
+
+    @unittest.skipUnless(ON_GPU, "rows are read by devices on GPUs alone")
+    def test_rows_that_devices_read(self):
+        self.client.update("words", range(10), np.ones((10, DIM)))
+        before = self.run_and_scrape(lambda: (
+            self.client.lookup("words", [1, 2, 3, 77, 1]),
+            self.client.lookup("dense", [1, -1])))
+        name = "gatherd_device_rows_read_total"
+        self.assertEqual(self.after[name].sum() - before[name].sum(), 5)
 
     @unittest.skipUnless(shutil.which("promtool"), "promtool is not there")
     def test_promtool_finds_nothing(self):
@@ -180,7 +209,7 @@ class MetricsTest(ApiTestCase):
             self.assertEqual(self.moved(
                 before, "gatherd_erase_keys_total", table=table), 1)
             info = self.client.table_info(table)
-            tier = {"table": table, "tier": "host"}
+            tier = {"table": table, "tier": TIER}
             for name, value in (
                     ("gatherd_table_rows", info.num_rows),
                     ("gatherd_table_revision", info.revision)):
@@ -204,7 +233,7 @@ class MetricsTest(ApiTestCase):
         before = self.run_and_scrape(work)
         self.assertEqual(self.moved(
             before, "gatherd_tier_evictions_total", table="cache",
-            tier="host"), sum(evicted))
+            tier=TIER), sum(evicted))
 
     def test_calls_are_counted_by_code(self):
         stub = self.client.embeddings

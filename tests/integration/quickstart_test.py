@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import unittest
 
 from tests.integration.harness.process import (
@@ -18,7 +19,7 @@ class QuickstartTest(unittest.TestCase):
         programs = os.path.dirname(os.path.dirname(
             find_program("server/gatherd")))
         result = subprocess.run(
-            ["/usr/bin/python3", TOUR, f"--programs={programs}", *args],
+            [sys.executable, TOUR, f"--programs={programs}", *args],
             capture_output=True, text=True, timeout=120, check=False,
             stdin=subprocess.DEVNULL, env={"PATH": "/usr/bin:/bin"})
         self.assertEqual(result.returncode, 0,

@@ -8,7 +8,8 @@ import numpy as np
 
 from tests.integration.harness import npy_files
 from tests.integration.harness.api import ApiTestCase
-from tests.integration.harness.process import Server, config_of, table_of
+from tests.integration.harness.process import (
+    TIER, Server, config_of, table_of)
 
 DIM = 5
 ROWS = np.arange(20 * DIM, dtype=np.float32).reshape(20, DIM) / 8
@@ -99,7 +100,7 @@ class SourceTest(ApiTestCase):
         client = self.serve(self.dense(num_rows=20))
         self.assertRows(client.rows("dense", range(20)), ROWS)
         self.refuse(self.dense(num_rows=19), "rows.npy", "20", "19")
-        self.refuse({**self.hashed(), "tiers": [{"host": {"rows": 19}}]},
+        self.refuse({**self.hashed(), "tiers": [{TIER: {"rows": 19}}]},
                     "rows.npy", "20", "19")
 
     def test_a_missing_file(self):

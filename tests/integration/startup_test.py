@@ -12,7 +12,7 @@ import grpc
 
 from tests.integration.harness.api import ApiTestCase
 from tests.integration.harness.process import (
-    Server, config_of, gatherd, table_of)
+    NO_GPU, Server, config_of, gatherd, table_of)
 
 TABLES = [table_of("words", 100, "10M", tier="gpu"),
           table_of("items", 32, "1M", "dense", data_type="float16")]
@@ -78,7 +78,8 @@ class CommandLineTest(unittest.TestCase):
     def test_check_never_asks_for_a_gpu(self):
         for devices in ("cuda", [0, 1]):
             path = self.write(config_of(TABLES, devices=devices))
-            result = gatherd(f"--config={path}", "--check", "--gpus=8")
+            result = gatherd(f"--config={path}", "--check", "--gpus=8",
+                             env=NO_GPU)
             self.assertEqual(result.returncode, 0, result.stderr)
 
     def test_check_refuses_what_a_start_refuses(self):
@@ -90,7 +91,7 @@ class CommandLineTest(unittest.TestCase):
     def test_a_gpu_is_demanded_and_there_is_none(self):
         for devices in ("cuda", [0]):
             path = self.write(config_of([], devices=devices))
-            result = gatherd(f"--config={path}")
+            result = gatherd(f"--config={path}", env=NO_GPU)
             self.assertEqual(result.returncode, 3, result.stderr)
 
 
@@ -185,7 +186,7 @@ class AddressTest(ApiTestCase):
 
     def test_auto_without_a_gpu_warns_and_serves(self):
         with Server(config_of([table_of("t", 2, 10, tier="gpu")],
-                              devices="auto")) as server:
+                              devices="auto"), env=NO_GPU) as server:
             info = self.connect(server).table_info("t")
             self.assertEqual([t.kind for t in info.tiers], ["gpu"])
             self.assertIn("warn", server.log().lower())

@@ -22,7 +22,7 @@ class TierTest(ApiTestCase):
         tiered("roomy", ("gpu", 2000), ("host", 1000)),
         {**tiered("dense", ("gpu", 100), ("host", 1000)),
          "key_space": "dense"},
-    ])
+    ], devices="cpu")
 
     def test_tiers_are_listed_fastest_first_as_configured(self):
         for name, expected in (("cached", [("gpu", 100), ("host", 1000)]),

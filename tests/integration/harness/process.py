@@ -13,6 +13,21 @@ import time
 import urllib.error
 import urllib.request
 
+# What the tests run against: cpu, or cuda or a list of GPUs as in [0, 1], as
+# `devices` of a configuration.
+DEVICES = os.environ.get("GATHERD_TEST_DEVICES", "cpu")
+if DEVICES.startswith("["):
+    DEVICES = json.loads(DEVICES)
+ON_GPU = DEVICES != "cpu"
+
+# The tier of tables that are about no tier in particular, and what backends
+# call themselves.
+TIER = "gpu" if ON_GPU else "host"
+BACKEND = "cuda" if ON_GPU else "cpu"
+
+# Hides every GPU from a process.
+NO_GPU = {"CUDA_VISIBLE_DEVICES": ""}
+
 START_TIMEOUT_S = 60
 STOP_TIMEOUT_S = 60
 
@@ -41,20 +56,20 @@ def gatherctl(*args, timeout=START_TIMEOUT_S):
 
 
 def config_of(tables, server=None, **sections):
-    """A configuration as a dict: free ports, CPU backend, `tables`."""
+    """A configuration as a dict: free ports, DEVICES, `tables`."""
     return {
         "server": {
             "address": "127.0.0.1:0",
             "metrics_address": "127.0.0.1:0",
             **(server or {}),
         },
-        "devices": "cpu",
+        "devices": DEVICES,
         **sections,
         "tables": tables,
     }
 
 
-def table_of(name, dim, rows, key_space="hashed", tier="host", **settings):
+def table_of(name, dim, rows, key_space="hashed", tier=TIER, **settings):
     """A table of a configuration, in one tier."""
     return {
         "name": name,
@@ -99,7 +114,8 @@ def fetch(url, timeout_s=10):
 def _environment(extra):
     env = {k: v for k, v in os.environ.items()
            if not k.startswith("GATHERD_SERVER_")}
-    env["CUDA_VISIBLE_DEVICES"] = ""  # tests of the CPU backend
+    if not ON_GPU:
+        env.update(NO_GPU)
     env.update(extra or {})
     return env
 
