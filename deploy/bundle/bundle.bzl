@@ -15,10 +15,16 @@ def _bundle_impl(ctx):
         inputs += target.files.to_list()
         for file in target.files.to_list():
             args.add("--file", "%s/%s=%s" % (path, file.basename, file.path))
+    for target in ctx.attr.trees:
+        inputs += target.files.to_list()
+        for file in target.files.to_list():
+            args.add("--file", "%s=%s" % (file.short_path, file.path))
+    for package in ctx.attr.python_packages:
+        args.add("--python_package", package)
     ctx.actions.run(
         executable = "/usr/bin/python3",
         arguments = [args],
-        inputs = inputs + [ctx.file._pack],
+        inputs = inputs + [ctx.file._pack, ctx.file._system_python],
         outputs = [archive],
         env = {"PATH": "/usr/bin:/bin"},
         mnemonic = "Bundle",
@@ -32,6 +38,8 @@ bundle = rule(
 
     Programs must come from gatherd_cc_binary or gpu_test, which link them so
     that they look for libraries in ../lib.
+
+    With python_packages there is a Python, too: python/bin/python3.
     """,
     attrs = {
         "folder": attr.string(
@@ -45,9 +53,20 @@ bundle = rule(
             doc = "Other files, and the folder that each goes to.",
             allow_files = True,
         ),
+        "trees": attr.label_list(
+            doc = "Files that keep their path from the root of the tree.",
+            allow_files = True,
+        ),
+        "python_packages": attr.string_list(
+            doc = "Packages and modules below Debian's dist-packages.",
+        ),
         "_pack": attr.label(
             allow_single_file = True,
             default = "//deploy/bundle:pack.py",
+        ),
+        "_system_python": attr.label(
+            allow_single_file = True,
+            default = "//deploy/bundle:system_python.py",
         ),
     },
 )

@@ -2,12 +2,15 @@
 
 import argparse
 import gzip
+import os
 import pathlib
 import re
 import shutil
 import subprocess
 import tarfile
 import tempfile
+
+import system_python
 
 # What a machine with glibc has, in the version that fits its kernel.
 _GLIBC = re.compile(
@@ -39,7 +42,7 @@ def _place(source, target, strip):
     if target.exists():
         raise SystemExit(f"{target.name} is given twice")
     shutil.copyfile(source, target)
-    target.chmod(0o755 if strip else 0o644)
+    target.chmod(0o755 if strip or os.access(source, os.X_OK) else 0o644)
     if strip:
         subprocess.run(["strip", "--strip-unneeded", target], check=True)
 
@@ -61,6 +64,20 @@ def _write_archive(folder, output):
                         recursive=False, filter=_without_origin)
 
 
+def _python(folder, packages):
+    """Places a Python with `packages`; the libraries that it needs."""
+    interpreter = system_python.INTERPRETER
+    _place(interpreter, folder / "bin" / pathlib.Path(interpreter).name,
+           strip=True)
+    libraries = libraries_of(interpreter)
+    for name, source in system_python.files(packages).items():
+        is_module = source.endswith(".so")
+        _place(source, folder / name, strip=is_module)
+        if is_module:
+            libraries.update(libraries_of(source))
+    return libraries
+
+
 def _pairs(arguments):
     return dict(argument.split("=", maxsplit=1) for argument in arguments)
 
@@ -73,6 +90,9 @@ def main():
                         metavar="TARGET=SOURCE")
     parser.add_argument("--file", action="append", default=[],
                         metavar="TARGET=SOURCE")
+    parser.add_argument("--python_package", action="append", default=[],
+                        metavar="PATH",
+                        help="below dist-packages; brings Python with it")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch) / options.folder
@@ -80,6 +100,9 @@ def main():
         for target, source in _pairs(options.program).items():
             _place(source, folder / target, strip=True)
             libraries.update(libraries_of(source))
+        if options.python_package:
+            libraries.update(_python(folder / "python",
+                                     options.python_package))
         for name, source in libraries.items():
             _place(source, folder / "lib" / name, strip=True)
         for target, source in _pairs(options.file).items():
