@@ -15,8 +15,11 @@ namespace {
 
 constexpr uint32_t kDim = 32;
 constexpr uint32_t kNumKeys = 4096;
-constexpr uint32_t kNumLasting = 2048;     // keys that are never erased
-constexpr uint32_t kNumLookups = 1 << 16;  // keys of one lookup
+constexpr uint32_t kNumLasting = 2048;  // keys that are never erased
+
+// Keys of one lookup, a multiple of 32.
+uint32_t NumLookups() { return Platform().is_gpu ? 1 << 16 : 1 << 10; }
+int NumRounds() { return Platform().is_gpu ? 300 : 30; }
 
 // All elements of a row are key + 4096 * version, exactly.
 std::vector<char> Rows(const std::vector<int64_t>& keys, uint32_t version) {
@@ -33,50 +36,36 @@ std::vector<char> Rows(const std::vector<int64_t>& keys, uint32_t version) {
 class Reader {
  public:
   explicit Reader(const TableRef& table, uint32_t seed) : table_(table) {
-    for (uint32_t i = 0; i < kNumLookups; i++) {
+    for (uint32_t i = 0; i < num_keys_; i++) {
       keys_.push_back((i * 2654435761u + seed) % kNumKeys);
     }
   }
 
   void Run(const std::atomic<bool>& stop) {
-    cudaStream_t stream;
-    Check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "stream");
+    const CudaApi& cuda = Platform().cuda;
+    const cudaStream_t stream = NewStream();
     const DeviceArray<int64_t> keys(keys_);
-    DeviceArray<uint32_t> missing(kNumLookups / 32);
-    void* pinned = nullptr;
-    Check(cudaMallocHost(&pinned, uint64_t{kNumLookups} * kDim * 4), "pinned");
-    float* rows = static_cast<float*>(pinned);
-    DeviceArray<float> output(uint64_t{kNumLookups} * kDim);
-    std::vector<uint32_t> bits(kNumLookups / 32);
+    DeviceArray<uint32_t> missing(num_keys_ / 32);
+    DeviceArray<float> output(uint64_t{num_keys_} * kDim);
     LookupSegment s;
     s.table = table_;
     s.keys = keys.data();
     s.output = output.data();
     s.missing = missing.data();
-    s.num_keys = kNumLookups;
+    s.num_keys = num_keys_;
     s.dim = kDim;
     LookupBatch batch;
     batch.segments = &s;
     batch.num_segments = 1;
     while (!stop) {
-      Check(cudaMemsetAsync(missing.data(), 0, kNumLookups / 8, stream), "set");
-      Check(cudaStreamSynchronize(stream), "set");
+      missing.Fill(0);
       num_started++;
-      Check(LaunchLookup(batch, stream), "lookup");
-      Check(cudaStreamSynchronize(stream), "lookup");
+      Check(Platform().kernels.LaunchLookup(batch, stream), "lookup");
+      Check(cuda.cudaStreamSynchronize(stream), "lookup");
       num_ended++;
-      Check(
-          cudaMemcpyAsync(rows, output.data(), uint64_t{kNumLookups} * kDim * 4,
-                          cudaMemcpyDeviceToHost, stream),
-          "rows");
-      Check(cudaMemcpyAsync(bits.data(), missing.data(), kNumLookups / 8,
-                            cudaMemcpyDeviceToHost, stream),
-            "bits");
-      Check(cudaStreamSynchronize(stream), "rows");
-      Judge(rows, bits);
+      Judge(output.Read(), missing.Read());
     }
-    Check(cudaFreeHost(rows), "pinned");
-    Check(cudaStreamDestroy(stream), "stream");
+    Check(cuda.cudaStreamDestroy(stream), "stream");
   }
 
   std::atomic<uint64_t> num_started{0};
@@ -86,9 +75,10 @@ class Reader {
   uint64_t num_lost = 0;
 
  private:
-  void Judge(const float* rows, const std::vector<uint32_t>& bits) {
-    for (uint32_t i = 0; i < kNumLookups; i++) {
-      const float* row = rows + uint64_t{i} * kDim;
+  void Judge(const std::vector<float>& rows,
+             const std::vector<uint32_t>& bits) {
+    for (uint32_t i = 0; i < num_keys_; i++) {
+      const float* row = rows.data() + uint64_t{i} * kDim;
       bool whole = true;
       for (uint32_t d = 1; d < kDim; d++) whole = whole && row[d] == row[0];
       if (!whole) num_torn++;
@@ -103,6 +93,7 @@ class Reader {
   }
 
   const TableRef table_;
+  const uint32_t num_keys_ = NumLookups();
   std::vector<int64_t> keys_;
 };
 
@@ -134,7 +125,8 @@ TEST_CASE("no lookup meets a torn row or misses a key that exists") {
     threads.emplace_back([&stop, &reader] { reader->Run(stop); });
   }
   uint32_t num_failed = 0;
-  for (uint32_t round = 1; round <= 300; round++) {
+  for (int i = 1; i <= NumRounds(); i++) {
+    const auto round = static_cast<uint32_t>(i);
     num_failed += rig.Update(passing, Rows(passing, round),
                              ElementType::kFloat32, WriteMode::kSet)
                       .num_failed;

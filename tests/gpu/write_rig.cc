@@ -46,12 +46,6 @@ float FromFloat16(uint16_t half) {
 
 }  // namespace
 
-void Check(cudaError_t error, const char* what) {
-  if (error == cudaSuccess) return;
-  std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
-  std::exit(1);
-}
-
 uint32_t RowBytes(ElementType type, uint32_t dim) {
   if (type == ElementType::kFloat32) return dim * 4;
   return type == ElementType::kInt8 ? dim + 4 : dim * 2;
@@ -102,9 +96,10 @@ WriteRig::WriteRig(const RigOptions& options)
       rows_(options.num_rows * options.num_shards * Stride(options)),
       index_(uint64_t{options.num_buckets} * kEntriesPerBucket *
              options.num_shards),
+      stamps_(options.has_stamps ? options.num_rows * options.num_shards : 0),
       default_row_(Stride(options)),
-      workspace_(WriteWorkspaceBytes(options.max_keys, options.dim,
-                                     WorkspaceFor::kAdd)),
+      workspace_(Platform().kernels.WriteWorkspaceBytes(
+          options.max_keys, options.dim, WorkspaceFor::kAdd)),
       keys_(options.max_keys),
       values_(uint64_t{options.max_keys} * (options.dim * 4 + 4)),
       counters_(1),
@@ -112,15 +107,14 @@ WriteRig::WriteRig(const RigOptions& options)
       retired_(options.max_keys),
       settle_places_(options.max_keys),
       settle_count_(1) {
-  Check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "stream");
+  stream_ = NewStream();
   rows_.Fill(0x7b);
+  stamps_.Fill(0);
   index_.Fill(0);
   std::vector<char> row =
       MakeRow(options.type, options.dim, options.default_value);
   row.resize(Stride(options));
-  Check(cudaMemcpy(default_row_.data(), row.data(), row.size(),
-                   cudaMemcpyHostToDevice),
-        "default row");
+  Copy(default_row_.data(), row.data(), row.size());
   table_.rows = rows_.data();
   table_.default_row = default_row_.data();
   table_.row_stride = Stride(options);
@@ -133,6 +127,8 @@ WriteRig::WriteRig(const RigOptions& options)
   if (options.hashed) {
     table_.index = index_.data();
     table_.num_buckets = options.num_buckets;
+    if (options.has_stamps) table_.stamps = stamps_.data();
+    table_.stamps_shard_bytes = options.num_rows * sizeof(uint32_t);
     for (std::vector<uint32_t>& rows : free_rows_) {
       for (uint64_t i = options.num_rows; i > 0; i--) {
         rows.push_back(static_cast<uint32_t>(i - 1));
@@ -140,16 +136,19 @@ WriteRig::WriteRig(const RigOptions& options)
     }
   } else {
     table_.num_rows = options.num_rows;
-    for (uint64_t i = 0; i < options.num_rows * options.num_shards; i++) {
-      Check(cudaMemcpyAsync(rows_.data() + i * Stride(options), row.data(),
-                            row.size(), cudaMemcpyHostToDevice, stream_),
-            "default rows");
-    }
+    Check(Platform().kernels.FillRowsAsync(
+              rows_.data(), options.num_rows * options.num_shards,
+              default_row_.data(), Stride(options), stream_),
+          "default rows");
+    Synchronize();
   }
-  Check(cudaDeviceSynchronize(), "making a table");
 }
 
-WriteRig::~WriteRig() { cudaStreamDestroy(stream_); }
+WriteRig::~WriteRig() { Platform().cuda.cudaStreamDestroy(stream_); }
+
+void WriteRig::Synchronize() {
+  Check(Platform().cuda.cudaStreamSynchronize(stream_), "a write");
+}
 
 WriteBatch WriteRig::MakeBatch(const std::vector<int64_t>& keys, WriteMode mode,
                                uint32_t shard) {
@@ -162,44 +161,35 @@ WriteBatch WriteRig::MakeBatch(const std::vector<int64_t>& keys, WriteMode mode,
   b.dim = options_.dim;
   b.table_type = options_.type;
   b.mode = mode;
-  b.workspace = DivideWorkspace(workspace_.data(), options_.max_keys,
-                                options_.dim, WorkspaceFor::kAdd);
+  b.workspace = Platform().kernels.DivideWorkspace(
+      workspace_.data(), options_.max_keys, options_.dim, WorkspaceFor::kAdd);
   b.counters = counters_.data();
-  Check(cudaMemcpyAsync(keys_.data(), keys.data(), keys.size() * 8,
-                        cudaMemcpyHostToDevice, stream_),
-        "keys");
-  Check(DeduplicateAsync(b, stream_), "dedup");
-  Check(FindTargetsAsync(b, stream_), "find");
+  Copy(keys_.data(), keys.data(), keys.size() * 8);
+  Check(Platform().kernels.DeduplicateAsync(b, stream_), "dedup");
+  Check(Platform().kernels.FindTargetsAsync(b, stream_), "find");
   return b;
 }
 
 WriteCounters WriteRig::ReadCounters() {
-  WriteCounters counters;
-  Check(cudaMemcpyAsync(&counters, counters_.data(), sizeof(counters),
-                        cudaMemcpyDeviceToHost, stream_),
-        "counters");
-  Check(cudaStreamSynchronize(stream_), "a write");
-  return counters;
+  Synchronize();
+  return counters_.Read()[0];
 }
 
-void WriteRig::Retire(uint32_t count, uint32_t shard) {
+std::vector<uint32_t> WriteRig::Retire(uint32_t count, uint32_t shard) {
+  Synchronize();
   std::vector<uint32_t> rows(count);
-  Check(cudaMemcpyAsync(rows.data(), retired_.data(), count * 4,
-                        cudaMemcpyDeviceToHost, stream_),
-        "retired rows");
-  Check(cudaStreamSynchronize(stream_), "a write");
+  Copy(rows.data(), retired_.data(), count * sizeof(uint32_t));
   wait_for_lookups();
   std::vector<uint32_t>& free_rows = free_rows_[shard];
   free_rows.insert(free_rows.begin(), rows.begin(), rows.end());
+  return rows;
 }
 
 WriteCounters WriteRig::Update(const std::vector<int64_t>& keys,
                                const std::vector<char>& values,
                                ElementType value_type, WriteMode mode,
                                bool refuse) {
-  Check(cudaMemcpyAsync(values_.data(), values.data(), values.size(),
-                        cudaMemcpyHostToDevice, stream_),
-        "values");
+  Copy(values_.data(), values.data(), values.size());
   WriteCounters sum = {};
   for (uint32_t shard = 0; shard < options_.num_shards; shard++) {
     WriteBatch b = MakeBatch(keys, mode, shard);
@@ -210,8 +200,8 @@ WriteCounters WriteRig::Update(const std::vector<int64_t>& keys,
     sum.num_skipped += counters.num_skipped;
     sum.num_failed += counters.num_failed;
     if (refuse || counters.num_failed != 0) {
-      Check(UndoAsync(b, stream_), "undo");
-      Check(cudaStreamSynchronize(stream_), "undo");
+      Check(Platform().kernels.UndoAsync(b, stream_), "undo");
+      Synchronize();
     } else {
       WriteShard(b, counters);
     }
@@ -230,14 +220,13 @@ void WriteRig::WriteShard(const WriteBatch& b, const WriteCounters& counters) {
     const std::vector<uint32_t> taken(free_rows.end() - num_rows,
                                       free_rows.end());
     free_rows.resize(free_rows.size() - num_rows);
-    Check(cudaMemcpyAsync(taken_.data(), taken.data(), num_rows * 4,
-                          cudaMemcpyHostToDevice, stream_),
-          "free rows");
-    Check(cudaStreamSynchronize(stream_), "free rows");
+    Copy(taken_.data(), taken.data(), num_rows * sizeof(uint32_t));
   }
-  Check(WriteRowsAsync(b, taken_.data(), stream_), "write");
-  Check(PublishAsync(b, taken_.data(), retired_.data(), stream_), "publish");
-  Check(cudaStreamSynchronize(stream_), "update");
+  Check(Platform().kernels.WriteRowsAsync(b, taken_.data(), stream_), "write");
+  Check(Platform().kernels.PublishAsync(b, taken_.data(), retired_.data(),
+                                        stream_),
+        "publish");
+  Synchronize();
   if (options_.hashed) Retire(counters.num_existing, b.shard);
 }
 
@@ -246,12 +235,54 @@ uint32_t WriteRig::Erase(const std::vector<int64_t>& keys) {
   for (uint32_t shard = 0; shard < options_.num_shards; shard++) {
     const WriteBatch b = MakeBatch(keys, WriteMode::kSetExisting, shard);
     const WriteCounters counters = ReadCounters();
-    Check(EraseAsync(b, retired_.data(), stream_), "erase");
-    Check(cudaStreamSynchronize(stream_), "erase");
+    Check(Platform().kernels.EraseAsync(b, retired_.data(), stream_), "erase");
+    Synchronize();
     if (options_.hashed) Retire(counters.num_existing, shard);
     num_erased += counters.num_existing;
   }
   return num_erased;
+}
+
+std::vector<uint32_t> WriteRig::Evict(uint32_t shard,
+                                      const std::vector<int64_t>& keys,
+                                      EvictionRequest request) {
+  const WriteBatch b = MakeBatch(keys, WriteMode::kSetExisting, shard);
+  DeviceArray<uint32_t> num_evicted(1);
+  request.retired = retired_.data();
+  request.num_evicted = num_evicted.data();
+  Check(Platform().kernels.EvictAsync(b, request, stream_), "evict");
+  Synchronize();
+  return Retire(num_evicted.Read()[0], shard);
+}
+
+std::vector<uint32_t> WriteRig::ReadStamps(uint32_t shard) const {
+  std::vector<uint32_t> stamps(options_.num_rows);
+  Copy(stamps.data(), stamps_.data() + shard * options_.num_rows,
+       stamps.size() * sizeof(uint32_t));
+  return stamps;
+}
+
+void WriteRig::WriteStamps(uint32_t shard,
+                           const std::vector<uint32_t>& stamps) {
+  Copy(stamps_.data() + shard * options_.num_rows, stamps.data(),
+       stamps.size() * sizeof(uint32_t));
+}
+
+std::vector<IndexEntry> WriteRig::ReadEntries(uint32_t shard) const {
+  const uint64_t num_entries =
+      uint64_t{options_.num_buckets} * kEntriesPerBucket;
+  std::vector<IndexEntry> entries(num_entries);
+  Copy(entries.data(), index_.data() + shard * num_entries,
+       num_entries * sizeof(IndexEntry));
+  return entries;
+}
+
+std::map<int64_t, uint32_t> WriteRig::ReadIndex(uint32_t shard) const {
+  std::map<int64_t, uint32_t> rows;
+  for (const IndexEntry& entry : ReadEntries(shard)) {
+    if ((entry.meta & kStateMask) == kValid) rows[entry.key] = entry.row;
+  }
+  return rows;
 }
 
 uint64_t WriteRig::num_free() const {
@@ -267,11 +298,13 @@ uint32_t WriteRig::Settle() {
   list.capacity = options_.max_keys;
   uint32_t sum = 0;
   for (uint32_t shard = 0; shard < options_.num_shards; shard++) {
-    Check(CopyToFirstAsync(table_, shard, list, stream_), "settle");
-    Check(cudaStreamSynchronize(stream_), "settle");
+    Check(Platform().kernels.CopyToFirstAsync(table_, shard, list, stream_),
+          "settle");
+    Synchronize();
     wait_for_lookups();
-    Check(RemoveSecondsAsync(table_, shard, list, stream_), "settle");
-    Check(cudaStreamSynchronize(stream_), "settle");
+    Check(Platform().kernels.RemoveSecondsAsync(table_, shard, list, stream_),
+          "settle");
+    Synchronize();
     sum += settle_count_.Read()[0];
   }
   return sum;
@@ -298,9 +331,8 @@ std::vector<char> WriteRig::Lookup(const std::vector<int64_t>& keys,
   LookupBatch batch;
   batch.segments = &s;
   batch.num_segments = 1;
-  Check(cudaDeviceSynchronize(), "before a lookup");
-  Check(LaunchLookup(batch, stream_), "lookup");
-  Check(cudaStreamSynchronize(stream_), "lookup");
+  Check(Platform().kernels.LaunchLookup(batch, stream_), "lookup");
+  Synchronize();
   const std::vector<uint32_t> words = bits.Read();
   missing->assign(keys.size(), false);
   for (size_t i = 0; i < keys.size(); i++) {
@@ -316,6 +348,7 @@ WriteRig::IndexUse WriteRig::CountIndex() const {
     const uint32_t state = entries[i].meta & kStateMask;
     if (state == kValid) use.num_valid++;
     if (state == kFilling) use.num_filling++;
+    if ((entries[i].meta & kProtected) != 0) use.num_protected++;
     use.overflows += entries[i].meta >> kOverflowShift;
   }
   return use;

@@ -7,50 +7,14 @@
 
 #include <cstdint>
 #include <functional>
-#include <string>
+#include <map>
 #include <vector>
 
-#include "core/kernels/dedup.h"
-#include "core/kernels/settle.h"
-#include "core/kernels/update.h"
+#include "core/kernels/evict.h"
+#include "core/kernels/write_batch.h"
+#include "tests/gpu/rig_platform.h"
 
 namespace gatherd::kernels {
-
-// Ends the program on an error.
-void Check(cudaError_t error, const char* what);
-
-template <class T>
-class DeviceArray {
- public:
-  explicit DeviceArray(uint64_t count) : count_(count) {
-    Check(cudaMalloc(&data_, count * sizeof(T) + 16), "allocating");
-  }
-  explicit DeviceArray(const std::vector<T>& values)
-      : DeviceArray(values.size()) {
-    Check(cudaMemcpy(data_, values.data(), values.size() * sizeof(T),
-                     cudaMemcpyHostToDevice),
-          "copying to the device");
-  }
-  ~DeviceArray() { cudaFree(data_); }
-  DeviceArray(const DeviceArray&) = delete;
-  DeviceArray& operator=(const DeviceArray&) = delete;
-
-  T* data() const { return static_cast<T*>(data_); }
-  std::vector<T> Read() const {
-    std::vector<T> values(count_);
-    Check(cudaMemcpy(values.data(), data_, count_ * sizeof(T),
-                     cudaMemcpyDeviceToHost),
-          "copying from the device");
-    return values;
-  }
-  void Fill(int byte) {
-    Check(cudaMemset(data_, byte, count_ * sizeof(T)), "filling");
-  }
-
- private:
-  uint64_t count_;
-  void* data_ = nullptr;
-};
 
 struct RigOptions {
   bool hashed = true;
@@ -61,6 +25,7 @@ struct RigOptions {
   ElementType type = ElementType::kFloat32;
   uint32_t max_keys = 1 << 16;  // of one write
   float default_value = 0;
+  bool has_stamps = false;  // hashed
 };
 
 class WriteRig {
@@ -76,6 +41,21 @@ class WriteRig {
   uint32_t Erase(const std::vector<int64_t>& keys);
   uint32_t Settle();  // entries moved
 
+  // From one shard, on behalf of a write of `keys`. The row slots that are free
+  // again, in the order given.
+  std::vector<uint32_t> Evict(uint32_t shard, const std::vector<int64_t>& keys,
+                              EvictionRequest request);
+
+  // See TableRef. With stamps only.
+  void set_now(uint32_t now) { table_.now = now; }
+  std::vector<uint32_t> ReadStamps(uint32_t shard) const;
+  void WriteStamps(uint32_t shard, const std::vector<uint32_t>& stamps);
+
+  // The keys that the index holds, and the row slots of each.
+  std::map<int64_t, uint32_t> ReadIndex(uint32_t shard) const;
+  // All entries, in order.
+  std::vector<IndexEntry> ReadEntries(uint32_t shard) const;
+
   // Rows of `type`; missing[i] tells of key i. Thread-safe on a stream of one's
   // own.
   std::vector<char> Lookup(const std::vector<int64_t>& keys, ElementType type,
@@ -85,6 +65,7 @@ class WriteRig {
   struct IndexUse {
     uint64_t num_valid = 0;
     uint64_t num_filling = 0;
+    uint64_t num_protected = 0;
     uint64_t overflows = 0;  // the sum of all counts
   };
   IndexUse CountIndex() const;
@@ -101,13 +82,15 @@ class WriteRig {
                        uint32_t shard);
   void WriteShard(const WriteBatch& batch, const WriteCounters& counters);
   WriteCounters ReadCounters();
-  void Retire(uint32_t count, uint32_t shard);
+  std::vector<uint32_t> Retire(uint32_t count, uint32_t shard);
+  void Synchronize();
 
   const RigOptions options_;
   TableRef table_;
   cudaStream_t stream_ = nullptr;
   DeviceArray<char> rows_;
   DeviceArray<IndexEntry> index_;
+  DeviceArray<uint32_t> stamps_;
   DeviceArray<char> default_row_;
   DeviceArray<char> workspace_;
   DeviceArray<int64_t> keys_;

@@ -271,7 +271,9 @@ struct FakeCalls {
                                      cudaStream_t stream) {
     const cudaError_t error =
         LockedOnStream("cudaMemcpyAsync", stream, num_bytes);
-    if (error == cudaSuccess) std::memmove(to, from, num_bytes);
+    if (error == cudaSuccess && num_bytes != 0) {
+      std::memmove(to, from, num_bytes);
+    }
     return error;
   }
 
@@ -279,7 +281,9 @@ struct FakeCalls {
                                      cudaStream_t stream) {
     const cudaError_t error =
         LockedOnStream("cudaMemsetAsync", stream, num_bytes);
-    if (error == cudaSuccess) std::memset(to, value, num_bytes);
+    if (error == cudaSuccess && num_bytes != 0) {
+      std::memset(to, value, num_bytes);
+    }
     return error;
   }
 
@@ -544,7 +548,7 @@ FakeCuda::FakeCuda(int num_devices)
 
 FakeCuda::~FakeCuda() { g_fake = nullptr; }
 
-PatternKernels FakeCuda::kernels() const {
+PatternKernels FakeCuda::kernels() {
   return {FakeCalls::Locked<FakeCalls::FillPattern>,
           FakeCalls::Locked<FakeCalls::CountWrong>};
 }

@@ -34,7 +34,7 @@ class FakeCuda {
   ~FakeCuda();
 
   const CudaApi& api() const { return api_; }
-  PatternKernels kernels() const;
+  static PatternKernels kernels();
 
   struct Device {
     uint64_t total_bytes = uint64_t{140} << 30;
