@@ -1,0 +1,101 @@
+"""A real Prometheus evaluates the rules and panels on a real server."""
+
+import pathlib
+import re
+import unittest
+
+import numpy as np
+import yaml
+
+from tests.deploy.prometheus import promql
+from tests.integration.harness import exposition, prometheus
+from tests.integration.harness.api import ApiTestCase
+from tests.integration.harness.process import config_of, table_of, wait_until
+
+_RECORDING = pathlib.Path("deploy/prometheus/recording.yaml")
+_ALERTS = pathlib.Path("deploy/prometheus/alerts.yaml")
+
+
+def rules(path):
+    groups = yaml.safe_load(path.read_text(encoding="utf-8"))["groups"]
+    return [rule for group in groups for rule in group["rules"]]
+
+
+class ServedTestCase(ApiTestCase):
+    """Over a server that has answered calls of several kinds."""
+
+    CONFIG = config_of([
+        table_of("words", 4, 100),
+        table_of("items", 4, 100, tiers=[
+            {"gpu": {"rows": 10}}, {"host": {"rows": 100}}]),
+    ])
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        for table in ("words", "items"):
+            cls.client.update(table, range(10), np.ones((10, 4)))
+            cls.client.lookup(table, range(30))
+
+
+@unittest.skipUnless(prometheus.is_installed(), "prometheus is not there")
+class EvaluationTest(ServedTestCase):
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.monitor = prometheus.Prometheus(
+            cls.server, rule_files=[_RECORDING, _ALERTS])
+        cls.addClassCleanup(cls.monitor.close)
+
+    def test_rules_evaluate_without_error(self):
+        def evaluated():
+            _, answer = self.monitor.ask("rules")
+            found = [rule for group in answer["data"]["groups"]
+                     for rule in group["rules"]]
+            return all(rule["health"] != "unknown" for rule in found) and found
+        found = wait_until(evaluated, 60, "an evaluation of every rule")
+        self.assertEqual(len(found), len(rules(_RECORDING) + rules(_ALERTS)))
+        for rule in found:
+            self.assertEqual("ok", rule["health"], rule)
+            # A healthy server raises no alarm.
+            self.assertEqual([], rule.get("alerts", []), rule["name"])
+
+    def test_every_recorded_series_gets_a_value(self):
+        for rule in rules(_RECORDING):
+            name = rule["record"]
+            wait_until(lambda: self.monitor.query(name), 60, name)
+
+
+class NamesTest(ServedTestCase):
+
+    def setUp(self):
+        self.families = exposition.scrape(self.server)
+        self.recorded = {rule["record"] for rule in rules(_RECORDING)}
+
+    def check(self, expression, where):
+        self.assertEqual([], promql.faults(expression, self.families), where)
+        recorded = set(re.findall(r"\b\w+:\w+:\w+", expression))
+        self.assertEqual(set(), recorded - self.recorded, where)
+
+    def test_rules_ask_for_what_the_server_has(self):
+        for rule in rules(_RECORDING) + rules(_ALERTS):
+            self.check(rule["expr"], rule)
+
+    def test_runbooks_ask_for_what_the_server_has(self):
+        pages = list(pathlib.Path("docs/runbooks").glob("*.md"))
+        self.assertGreater(len(pages), 10)
+        for page in pages:
+            self.check(page.read_text(encoding="utf-8"), page)
+
+    def test_finds_what_a_server_has_not(self):
+        for good in (
+                'rate(gatherd_rejected_total{reason="overload"}[5m])',
+                "grpc_server_handling_seconds_bucket",
+                'gatherd_table_rows{table="$table",job=~"x"}',
+                'up{job="a"}', "job:gatherd_table_rows:sum"):
+            self.assertEqual([], promql.faults(good, self.families))
+        for bad in ("gatherd_no_such_thing", "gatherd_table_rows_bucket",
+                    'gatherd_rejected_total{reason="mood"}',
+                    'gatherd_rejected_total{color="red"}'):
+            self.assertEqual(1, len(promql.faults(bad, self.families)), bad)
