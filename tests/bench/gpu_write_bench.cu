@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/kernels/dedup.h"
+#include "core/kernels/evict.h"
 #include "core/kernels/update.h"
 
 namespace gatherd::kernels {
@@ -69,6 +70,17 @@ __global__ void ZipfKeys(int64_t* keys, uint64_t seed) {
   const uint64_t rank =
       min(static_cast<uint64_t>(x + 0.5), uint64_t{kNumRows}) - 1;
   keys[i] = KeyOf(rank);
+}
+
+// Keys that have not been in the table, for each `number`.
+__global__ void NewKeys(int64_t* keys, uint64_t number) {
+  const uint64_t i = blockIdx.x * uint64_t{blockDim.x} + threadIdx.x;
+  if (i < kNumKeys) keys[i] = KeyOf(kNumRows + number * kNumKeys + i);
+}
+
+__global__ void RandomStamps(uint32_t* stamps, uint64_t count) {
+  const uint64_t i = blockIdx.x * uint64_t{blockDim.x} + threadIdx.x;
+  if (i < count) stamps[i] = 1 + static_cast<uint32_t>(Mix(i) >> 34);
 }
 
 __global__ void Iota(uint32_t* list, uint32_t count) {
@@ -141,6 +153,7 @@ class Bench {
     Report("ADD, Zipf 1.05", [&] { Write(spare, spare); });
     Steps(spare);
     EraseAndInsert(spare);
+    EvictAndInsert(spare);
   }
 
  private:
@@ -173,6 +186,45 @@ class Bench {
     Print("insert at load 0.9", Median(inserts));
     std::printf("%llu inserts failed\n",
                 static_cast<unsigned long long>(num_failed));
+  }
+
+  // Every write brings keys that are new, for which as many rows must go.
+  void EvictAndInsert(uint32_t* rows) {
+    const uint64_t num_slots = kNumRows + 2 * uint64_t{kNumKeys};
+    batch_.table.stamps = Allocate<uint32_t>(num_slots);
+    batch_.table.now = 1u << 31;
+    RandomStamps<<<static_cast<uint32_t>(num_slots / 256), 256>>>(
+        batch_.table.stamps, num_slots);
+    EvictionRequest request;
+    request.num_rows = kNumKeys;
+    request.retired = rows;
+    request.num_evicted = Allocate<uint32_t>(1);
+    std::vector<double> evictions, inserts;
+    uint64_t num_failed = 0, num_missed = 0;
+    for (int run = 0; run < kNumRuns; run++) {
+      NewKeys<<<kNumKeys / 256, 256>>>(keys_, run);
+      Check(cudaDeviceSynchronize());
+      batch_.keys = keys_;
+      batch_.mode = WriteMode::kSetExisting;
+      Check(DeduplicateAsync(batch_, stream_));
+      Check(FindTargetsAsync(batch_, stream_));
+      request.seed = Mix(run);
+      evictions.push_back(
+          Time([&] { Check(EvictAsync(batch_, request, stream_)); }));
+      uint32_t num_evicted = 0;
+      Check(cudaMemcpy(&num_evicted, request.num_evicted, sizeof(num_evicted),
+                       cudaMemcpyDeviceToHost));
+      num_missed += kNumKeys - num_evicted;
+      batch_.mode = WriteMode::kSet;
+      batch_.table.now++;
+      inserts.push_back(Time([&] { Write(rows, nullptr); }));
+      num_failed += Counters().num_failed;
+    }
+    Print("evict", Median(evictions));
+    Print("insert for evicted", Median(inserts));
+    std::printf("%llu inserts failed, %llu rows not found\n",
+                static_cast<unsigned long long>(num_failed),
+                static_cast<unsigned long long>(num_missed));
   }
 
   void Write(const uint32_t* free_rows, uint32_t* retired) {

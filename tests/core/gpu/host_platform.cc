@@ -1,13 +1,18 @@
-// The write tests without a GPU.
-#include "tests/core/cuda/fake_cuda.h"
+#include "tests/core/gpu/host_platform.h"
+
 #include "tests/core/gpu/host_kernels.h"
 #include "tests/gpu/rig_platform.h"
 
 namespace gatherd::kernels {
 
-const RigPlatform& Platform() {
+FakeCuda& PlatformCuda() {
   static auto* const cuda = new FakeCuda(1);
-  static const RigPlatform platform = {cuda->api(), HostKernels(), false};
+  return *cuda;
+}
+
+const RigPlatform& Platform() {
+  static const RigPlatform platform = {PlatformCuda().api(), HostKernels(),
+                                       false};
   return platform;
 }
 
