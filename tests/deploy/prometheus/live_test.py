@@ -7,7 +7,7 @@ import unittest
 import numpy as np
 import yaml
 
-from tests.deploy.prometheus import promql
+from tests.deploy import promql
 from tests.integration.harness import exposition, prometheus
 from tests.integration.harness.api import ApiTestCase
 from tests.integration.harness.process import config_of, table_of, wait_until
