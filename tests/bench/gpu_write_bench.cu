@@ -14,6 +14,7 @@
 
 #include "core/kernels/dedup.h"
 #include "core/kernels/evict.h"
+#include "core/kernels/fill.h"
 #include "core/kernels/update.h"
 
 namespace gatherd::kernels {
@@ -116,6 +117,7 @@ class Bench {
   }
 
   void Run() {
+    FillRows();
     uint64_t num_failed = 0;
     std::vector<double> times;
     for (uint64_t first = 0; first < kNumRows; first += kNumKeys) {
@@ -157,6 +159,19 @@ class Bench {
   }
 
  private:
+  void FillRows() {
+    char* rows = const_cast<char*>(batch_.table.rows);
+    std::vector<double> times;
+    for (int run = 0; run < 3; run++) {
+      times.push_back(Time([&] {
+        Check(FillRowsAsync(rows, kNumRows, batch_.table.default_row,
+                            batch_.table.row_stride, stream_));
+      }));
+    }
+    std::printf("default rows: %.0f GB/s\n",
+                kNumRows * batch_.table.row_stride / Median(times) / 1e3);
+  }
+
   void MakeDistinct() {
     for (uint32_t set = 0; set < kNumSets; set++) {
       DistinctKeys<<<kNumKeys / 256, 256>>>(keys_ + uint64_t{set} * kNumKeys,

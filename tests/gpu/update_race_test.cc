@@ -1,5 +1,5 @@
-// Lookups beside updates, erases and settling: rows that tell whether they are
-// whole and whose they are.
+// Lookups beside updates, erases, evictions and settling: rows that tell
+// whether they are whole and whose they are.
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -102,7 +102,9 @@ TEST_CASE("no lookup meets a torn row or misses a key that exists") {
   options.num_buckets = 570;  // load 0.9
   options.num_rows = kNumKeys + 2300;
   options.dim = kDim;
+  options.has_stamps = true;
   WriteRig rig(options);
+  rig.set_now(1);
   std::vector<int64_t> lasting, passing;
   for (uint32_t key = 0; key < kNumKeys; key++) {
     (key < kNumLasting ? lasting : passing).push_back(key);
@@ -125,6 +127,7 @@ TEST_CASE("no lookup meets a torn row or misses a key that exists") {
     threads.emplace_back([&stop, &reader] { reader->Run(stop); });
   }
   uint32_t num_failed = 0;
+  size_t num_evicted = 0;
   for (int i = 1; i <= NumRounds(); i++) {
     const auto round = static_cast<uint32_t>(i);
     num_failed += rig.Update(passing, Rows(passing, round),
@@ -132,6 +135,10 @@ TEST_CASE("no lookup meets a torn row or misses a key that exists") {
                       .num_failed;
     rig.Update(lasting, Rows(lasting, round), ElementType::kFloat32,
                WriteMode::kSetExisting);
+    EvictionRequest request;
+    request.num_rows = 200;
+    request.seed = round;
+    num_evicted += rig.Evict(0, lasting, request).size();
     std::vector<int64_t> some;
     for (const int64_t key : passing) {
       if ((key * 7 + round) % 3 != 0) some.push_back(key);
@@ -149,6 +156,7 @@ TEST_CASE("no lookup meets a torn row or misses a key that exists") {
     CHECK(reader->num_lost == 0);
   }
   CHECK(num_failed == 0);
+  CHECK(num_evicted == 200 * static_cast<size_t>(NumRounds()));
   CHECK(num_lookups > 10);
 }
 
