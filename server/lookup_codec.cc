@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "core/base/sizes.h"
 #include "proto/gatherd/v1/gatherd.pb.h"
 #include "server/reply_block.h"
 #include "server/request_checks.h"
@@ -28,11 +29,6 @@ constexpr size_t kMaxCopiedBytes = 1024;
 // What a result takes besides nothing at all: its data_type, dim and revision.
 constexpr uint64_t kMinResultBytes = 8;
 constexpr uint64_t kMaxVarintBytes = 10;
-
-constexpr uint64_t RoundUp(uint64_t bytes) {
-  return (bytes + ReplyBlock::kAlignment - 1) / ReplyBlock::kAlignment *
-         ReplyBlock::kAlignment;
-}
 
 class ProtoDecodedLookup final : public DecodedLookup {
  public:
@@ -56,6 +52,9 @@ class ProtoDecodedLookup final : public DecodedLookup {
   uint64_t RowBytesOf(size_t part) const {
     return batches_[part].num_output_rows() *
            RowBytes(batches_[part].output_type, entries_[part]->spec().dim);
+  }
+  uint64_t PaddedRowBytesOf(size_t part) const {
+    return AlignUp(RowBytesOf(part), ReplyBlock::kAlignment);
   }
 
   absl::Status FindTables(const Catalog& catalog, const RequestLimits& limits);
@@ -159,7 +158,7 @@ std::vector<LookupSegment> ProtoDecodedLookup::AllocateReply(
   uint64_t rows_bytes = 0;
   uint64_t missing_bytes = 0;
   for (size_t part = 0; part < parts_.size(); ++part) {
-    rows_bytes += RoundUp(RowBytesOf(part));
+    rows_bytes += PaddedRowBytesOf(part);
     missing_bytes += (batches_[part].keys.size() + 7) / 8;
   }
   block_.reset(new ReplyBlock(rows_bytes + missing_bytes, std::move(memory),
@@ -175,7 +174,7 @@ std::vector<LookupSegment> ProtoDecodedLookup::AllocateReply(
     segment.batch = batches_[part];
     segment.output.rows = rows;
     segment.output.missing = reinterpret_cast<uint8_t*>(missing);
-    rows += RoundUp(RowBytesOf(part));
+    rows += PaddedRowBytesOf(part);
     missing += (batches_[part].keys.size() + 7) / 8;
   }
   return segments;

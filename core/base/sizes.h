@@ -34,6 +34,11 @@ constexpr uint64_t CeilDiv(uint64_t a, uint64_t b) {
   return a / b + (a % b == 0 ? 0 : 1);
 }
 
+// CheckedAlignUp for sizes that are known to be far from 2^64.
+constexpr uint64_t AlignUp(uint64_t value, uint64_t alignment) {
+  return CeilDiv(value, alignment) * alignment;
+}
+
 // For people: "512 B", "64 MiB", "1.50 GiB". Whole numbers are exact, others
 // have two digits behind the point.
 std::string HumanBytes(uint64_t bytes);

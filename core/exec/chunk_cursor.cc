@@ -17,7 +17,7 @@ uint64_t KeyWork(const LookupSegment& segment) {
 // The end of a part that begins at key `first`, when `num_parts` are left.
 size_t EndOfKeys(size_t num_keys, size_t first, uint64_t num_parts) {
   const uint64_t part_keys = CeilDiv(num_keys - first, num_parts);
-  return std::min<uint64_t>(num_keys, first + CeilDiv(part_keys, 8) * 8);
+  return std::min<uint64_t>(num_keys, first + AlignUp(part_keys, 8));
 }
 
 // The same in bags: cut where the keys are divided evenly, but never more than

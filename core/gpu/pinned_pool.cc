@@ -12,9 +12,7 @@ constexpr uint64_t kCachePart = 128;
 
 std::byte* AlignToPage(std::byte* memory) {
   const auto address = reinterpret_cast<uintptr_t>(memory);
-  return memory +
-         (CeilDiv(address, PinnedPool::kPageBytes) * PinnedPool::kPageBytes -
-          address);
+  return memory + (AlignUp(address, PinnedPool::kPageBytes) - address);
 }
 
 uint32_t WholePages(const std::byte* memory, size_t num_bytes,

@@ -76,8 +76,8 @@ absl::StatusOr<GpuTableLayout> PlanGpuTable(const TableSpec& spec,
   layout.hashed = spec.key_space == KeySpace::kHashed || is_cache;
   layout.num_shards =
       spec.tiers.front().spread == Spread::kReplicated ? 1 : num_devices;
-  layout.row_stride = static_cast<uint32_t>(
-      CeilDiv(spec.row_bytes(), kGpuRowAlignment) * kGpuRowAlignment);
+  layout.row_stride =
+      static_cast<uint32_t>(AlignUp(spec.row_bytes(), kGpuRowAlignment));
   layout.rows_per_shard = RowsPerShard(spec, layout.num_shards);
   layout.step_keys = StepKeys(spec, layout);
   layout.slots_per_shard = layout.rows_per_shard +

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "core/base/sizes.h"
 
 namespace gatherd {
 namespace {
@@ -23,13 +24,9 @@ constexpr uint64_t kHugePage = uint64_t{2} << 20;
 constexpr uint64_t kTouchBytes = uint64_t{64} << 20;  // by one thread at least
 constexpr uint64_t kUnlimited = std::numeric_limits<uint64_t>::max();
 
-uint64_t RoundUp(uint64_t bytes, uint64_t unit) {
-  return (bytes + unit - 1) / unit * unit;
-}
-
 // The same for a size and for what BytesTaken makes of it.
 bool IsMapped(uint64_t num_bytes) {
-  return RoundUp(num_bytes, kCacheLine) >= kHugePage;
+  return AlignUp(num_bytes, kCacheLine) >= kHugePage;
 }
 
 void Touch(std::byte* data, uint64_t num_bytes) {
@@ -42,7 +39,7 @@ void TouchInParallel(std::byte* data, uint64_t num_bytes) {
   const uint64_t num_threads =
       std::clamp<uint64_t>(num_bytes / kTouchBytes, 1,
                            std::max(1u, std::thread::hardware_concurrency()));
-  const uint64_t share = RoundUp(num_bytes / num_threads + 1, kHugePage);
+  const uint64_t share = AlignUp(num_bytes / num_threads + 1, kHugePage);
   std::vector<std::thread> threads;
   for (uint64_t begin = share; begin < num_bytes; begin += share) {
     threads.emplace_back(Touch, data + begin,
@@ -64,7 +61,7 @@ std::byte* Map(uint64_t num_bytes) {
                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) return nullptr;
   std::byte* begin = static_cast<std::byte*>(mapped);
-  const uint64_t head = RoundUp(reinterpret_cast<uintptr_t>(begin), kHugePage) -
+  const uint64_t head = AlignUp(reinterpret_cast<uintptr_t>(begin), kHugePage) -
                         reinterpret_cast<uintptr_t>(begin);
   std::byte* data = begin + head;
   if (head > 0) munmap(begin, head);
@@ -153,7 +150,7 @@ HostMemory::~HostMemory() {
 }
 
 uint64_t HostMemory::BytesTaken(uint64_t num_bytes) {
-  return RoundUp(std::max<uint64_t>(num_bytes, 1),
+  return AlignUp(std::max<uint64_t>(num_bytes, 1),
                  IsMapped(num_bytes) ? kPage : kCacheLine);
 }
 

@@ -26,6 +26,9 @@ TEST_CASE("Aligning and dividing round up without overflow") {
   CHECK(CheckedAlignUp(17, 16) == 32);
   CHECK(CheckedAlignUp(kMax - 15, 16) == kMax - 15);
   CHECK(CheckedAlignUp(kMax - 14, 16) == std::nullopt);
+  CHECK(AlignUp(0, 16) == 0);
+  CHECK(AlignUp(16, 16) == 16);
+  CHECK(AlignUp(17, 24) == 24);
   CHECK(CeilDiv(0, 7) == 0);
   CHECK(CeilDiv(14, 7) == 2);
   CHECK(CeilDiv(15, 7) == 3);
