@@ -1,11 +1,11 @@
 // The version, in its one place.
-#ifndef GATHERD_SERVER_VERSION_H_
-#define GATHERD_SERVER_VERSION_H_
+#ifndef GATHERD_CLI_VERSION_H_
+#define GATHERD_CLI_VERSION_H_
 
 namespace gatherd {
 
-inline constexpr char kVersion[] = "0.1.0";
+inline constexpr char kGatherdVersion[] = "0.1.0";
 
 }  // namespace gatherd
 
-#endif  // GATHERD_SERVER_VERSION_H_
+#endif  // GATHERD_CLI_VERSION_H_

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/flags.h"
+#include "cli/version.h"
 #include "client/bench/fill.h"
 #include "client/bench/load.h"
 #include "client/bench/options.h"
@@ -39,7 +40,8 @@ int Fail(ExitCode code, const absl::Status& status) {
 std::string Help() {
   return absl::StrCat("usage: gatherbench --tables=A,B [FLAGS]\n\n",
                       BenchFlagsHelp(), ConnectionFlagsHelp(),
-                      "  --help               print this\n");
+                      "  --help               print this\n"
+                      "  --version            print the version\n");
 }
 
 absl::StatusOr<std::vector<TableInfo>> FindTables(
@@ -167,11 +169,15 @@ int Main(int argc, const char* const* argv) {
   std::vector<FlagSpec> flags(ConnectionFlags().begin(),
                               ConnectionFlags().end());
   flags.insert(flags.end(), BenchFlags().begin(), BenchFlags().end());
-  flags.push_back({"help", false});
+  flags.insert(flags.end(), {{"help", false}, {"version", false}});
   const auto line = CommandLine::Parse(argc, argv, flags);
   if (!line.ok()) return Fail(kMisused, line.status());
   if (line->Has("help")) {
     std::fputs(Help().c_str(), stdout);
+    return kDone;
+  }
+  if (line->Has("version")) {
+    std::printf("gatherbench %s\n", kGatherdVersion);
     return kDone;
   }
   if (!line->words().empty()) {

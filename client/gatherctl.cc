@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/flags.h"
+#include "cli/version.h"
 #include "client/channel.h"
 #include "client/connection_flags.h"
 #include "client/ctl/command.h"
@@ -21,6 +22,7 @@ std::string Help() {
       ConnectionFlagsHelp(),
       "  --json               print one JSON object instead of text\n"
       "  --help               print this\n"
+      "  --version            print the version\n"
       "\nExit codes: 0 done, 1 the server refused or failed, 2 bad usage.\n");
 }
 
@@ -63,14 +65,20 @@ int Run(const CommandLine& line) {
 int Main(int argc, const char* const* argv) {
   std::vector<FlagSpec> flags(ConnectionFlags().begin(),
                               ConnectionFlags().end());
-  flags.insert(
-      flags.end(),
-      {{"json", false}, {"help", false}, {"mode", true}, {"keys", true}});
+  flags.insert(flags.end(), {{"json", false},
+                             {"help", false},
+                             {"version", false},
+                             {"mode", true},
+                             {"keys", true}});
   const absl::StatusOr<CommandLine> line =
       CommandLine::Parse(argc, argv, flags);
   if (!line.ok()) return Misused(line.status());
   if (line->Has("help")) {
     std::fputs(Help().c_str(), stdout);
+    return Outcome::kDone;
+  }
+  if (line->Has("version")) {
+    std::printf("gatherctl %s\n", kGatherdVersion);
     return Outcome::kDone;
   }
   if (line->words().empty()) {

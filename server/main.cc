@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <string>
 
+#include "cli/version.h"
 #include "core/base/heap.h"
 #include "server/backend.h"
 #include "server/check.h"
@@ -11,7 +12,6 @@
 #include "server/invocation.h"
 #include "server/log.h"
 #include "server/server.h"
-#include "server/version.h"
 
 namespace gatherd {
 namespace {
@@ -51,7 +51,7 @@ int Main(int argc, char** argv) {
     return kExitOk;
   }
   if (invocation->action == Invocation::Action::kVersion) {
-    std::printf("gatherd %s (backends: %s)\n", kVersion,
+    std::printf("gatherd %s (backends: %s)\n", kGatherdVersion,
                 BuiltBackends().c_str());
     return kExitOk;
   }

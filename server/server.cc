@@ -10,12 +10,12 @@
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
+#include "cli/version.h"
 #include "server/application.h"
 #include "server/backend.h"
 #include "server/exit_code.h"
 #include "server/log.h"
 #include "server/shutdown_signals.h"
-#include "server/version.h"
 
 namespace gatherd {
 namespace {
@@ -128,7 +128,7 @@ int RunServer(const Config& config) {
   }
   if (!backend->warning.empty()) Log(LogLevel::kWarning, backend->warning);
   Log(LogLevel::kInfo, "starting",
-      {{"version", kVersion}, {"backend", backend->name}});
+      {{"version", kGatherdVersion}, {"backend", backend->name}});
   for (const std::string& device : backend->devices) {
     Log(LogLevel::kInfo, "uses a device", {{"device", device}});
   }

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "server/version.h"
+#include "cli/version.h"
 
 namespace gatherd {
 namespace {
@@ -102,7 +102,7 @@ const char* ServingPhaseName(ServingPhase phase) {
 std::string RenderStatusPage(const ServingContext& context,
                              const std::string& backend) {
   std::string page = kHead;
-  absl::StrAppend(&page, "<h1>gatherd ", kVersion, "</h1>\n<p>",
+  absl::StrAppend(&page, "<h1>gatherd ", kGatherdVersion, "</h1>\n<p>",
                   ServingPhaseName(context.state.phase()), " on the ", backend,
                   " backend; ", context.admission.num_requests(),
                   " requests with ", Mebibytes(context.admission.num_bytes()),

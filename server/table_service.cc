@@ -9,11 +9,11 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "cli/version.h"
 #include "proto/gatherd/v1/gatherd.grpc.pb.h"
 #include "server/call_clock.h"
 #include "server/fault.h"
 #include "server/grpc_status.h"
-#include "server/version.h"
 
 namespace gatherd {
 namespace {
@@ -69,7 +69,7 @@ class TableServiceImpl final : public RawService {
     return Answer<v1::GetServerInfoRequest, v1::GetServerInfoResponse>(
         RpcMethod::kGetServerInfo, call, *request, reply,
         [this](v1::GetServerInfoResponse* response) {
-          response->set_version(kVersion);
+          response->set_version(kGatherdVersion);
           response->set_backend(description_.backend);
           for (const std::string& device : description_.devices) {
             response->add_devices(device);

@@ -4,9 +4,9 @@
 
 #include <vector>
 
+#include "cli/version.h"
 #include "server/metrics/families.h"
 #include "server/metrics/process_metrics.h"
-#include "server/version.h"
 
 namespace gatherd {
 namespace {
@@ -16,7 +16,8 @@ using Families = std::vector<prometheus::MetricFamily>;
 void CollectBuildInfo(const std::string& backend, Families& families) {
   auto info = GaugeFamily("gatherd_build_info",
                           "1, with what is running in the labels.");
-  AddSeries(info, {{"version", kVersion}, {"backend", backend}}, uint64_t{1});
+  AddSeries(info, {{"version", kGatherdVersion}, {"backend", backend}},
+            uint64_t{1});
   families.push_back(std::move(info));
 }
 

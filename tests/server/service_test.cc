@@ -4,7 +4,7 @@
 #include <future>
 #include <string>
 
-#include "server/version.h"
+#include "cli/version.h"
 #include "tests/server/gated_table.h"
 #include "tests/server/specs.h"
 #include "tests/server/test_server.h"
@@ -204,7 +204,7 @@ TEST_CASE("tables and server describe themselves") {
   v1::GetServerInfoResponse info;
   grpc::ClientContext info_context;
   REQUIRE(server.tables().GetServerInfo(&info_context, {}, &info).ok());
-  CHECK(info.version() == kVersion);
+  CHECK(info.version() == kGatherdVersion);
   CHECK(info.backend() == "cpu");
   CHECK(info.devices_size() == 0);
   CHECK(info.max_keys_per_request() == 1'000'000);

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "cli/version.h"
 #include "tests/client/fake_server.h"
 #include "tests/client/run_program.h"
 
@@ -76,6 +77,8 @@ TEST_CASE("Exit codes tell a server that fails from bad usage") {
   CHECK(Run(server, {"--tables=words"}).exit_code == 2);  // it is empty
   CHECK(Run(server, {"--tables=nowhere"}).exit_code == 1);
   CHECK(Run(server, {"--help"}).exit_code == 0);
+  CHECK(Run(server, {"--version"}).out ==
+        std::string("gatherbench ") + kGatherdVersion + "\n");
   server.FailNext(1'000'000, 14, "draining");
   const ProgramResult result =
       Run(server, {"--tables=words", "--rows=8", "--timeout=1s"});

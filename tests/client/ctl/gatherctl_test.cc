@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "cli/version.h"
 #include "tests/client/fake_server.h"
 #include "tests/client/npy_text.h"
 #include "tests/client/run_program.h"
@@ -164,6 +165,12 @@ TEST_CASE("Help is no error") {
   CHECK(result.exit_code == 0);
   CHECK_THAT(result.out, Contains("lookup TABLE KEY..."));
   CHECK_THAT(result.out, Contains("--address=HOST:PORT"));
+}
+
+TEST_CASE("The version is no error") {
+  const ProgramResult result = RunProgram(kProgram, {"--version"});
+  CHECK(result.exit_code == 0);
+  CHECK(result.out == std::string("gatherctl ") + kGatherdVersion + "\n");
 }
 
 TEST_CASE("Save says that it comes later") {
