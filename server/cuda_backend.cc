@@ -1,41 +1,13 @@
 #include "server/cuda_backend.h"
 
-#include "absl/strings/str_cat.h"
-#include "core/table/table_spec.h"
-
 namespace gatherd {
-namespace {
-
-// What the configuration allows and this backend does not have.
-absl::Status CheckTable(const TableSpec& spec) {
-  if (spec.tiers.front().kind != TierKind::kGpu) return absl::OkStatus();
-  if (spec.tiers.size() > 1) {
-    return absl::UnimplementedError(absl::StrCat(
-        "table '", spec.name, "': `tiers` has gpu above ",
-        std::string(TierKindName(spec.tiers[1].kind)),
-        "; this version has no caches on GPUs: allowed is gpu alone, or host "
-        "alone, or devices: cpu, where tiers are one"));
-  }
-  if (spec.tiers.front().spread == Spread::kReplicated) {
-    return absl::UnimplementedError(absl::StrCat(
-        "table '", spec.name,
-        "': `spread` of its only tier is replicated, which is for caches; "
-        "allowed is sharded"));
-  }
-  return absl::OkStatus();
-}
-
-}  // namespace
 
 bool CudaIsBuilt() { return true; }
 
-absl::StatusOr<Backend> CudaBackend(absl::Span<const int> /*devices*/,
-                                    absl::Span<const CatalogTableSpec> tables,
-                                    const ServerConfig& /*server*/) {
-  for (const CatalogTableSpec& table : tables) {
-    absl::Status status = CheckTable(table.table);
-    if (!status.ok()) return status;
-  }
+absl::StatusOr<Backend> CudaBackend(
+    absl::Span<const int> /*devices*/,
+    absl::Span<const CatalogTableSpec> /*tables*/,
+    const ServerConfig& /*server*/) {
   return absl::FailedPreconditionError("this version has no CUDA engine yet");
 }
 

@@ -15,7 +15,8 @@ bool CudaIsBuilt();
 
 // The GPUs numbered `devices`, or every one if it is empty, with memory taken
 // for `tables` and for the replies that `server` allows. Errors as of
-// SelectBackend.
+// SelectBackend; first those of devices, so that a machine without a GPU says
+// so, whatever the tables are, then those of CheckGpuTables (gpu_tables.h).
 absl::StatusOr<Backend> CudaBackend(absl::Span<const int> devices,
                                     absl::Span<const CatalogTableSpec> tables,
                                     const ServerConfig& server);

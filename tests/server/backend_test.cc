@@ -58,22 +58,6 @@ TEST_CASE("Without a GPU, a demand for one is refused", "[backend]") {
   }
 }
 
-TEST_CASE("Tables that the CUDA backend cannot have are refused", "[backend]") {
-  if (BuiltBackends() == "cpu") GATHERD_SKIP("built without CUDA");
-  CatalogTableSpec spec = HashedSpec("words", 2, 100);
-  spec.table.tiers = {{TierKind::kGpu, 10}, {TierKind::kHost, 100}};
-  SECTION("a cache on GPUs") {}
-  SECTION("a replicated table") {
-    spec.table.tiers = {{TierKind::kGpu, 100, Spread::kReplicated}};
-  }
-  Config config = WithDevices({DevicesConfig::Kind::kCuda, {}});
-  config.tables = {spec};
-  const absl::Status status = SelectBackend(config).status();
-  CHECK(status.code() == absl::StatusCode::kUnimplemented);
-  CHECK_THAT(std::string(status.message()),
-             Contains("'words'") && Contains("allowed"));
-}
-
 // A backend of two devices, as one of GPUs would look.
 Backend FakeDevices(ReplyMemory memory) {
   Backend backend = CpuBackend();
