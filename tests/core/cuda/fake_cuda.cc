@@ -74,13 +74,30 @@ struct FakeCalls {
       g_fake->Misuse(absl::StrCat(name, " on a stream that is none"));
       return g_fake->Fail(cudaErrorInvalidResourceHandle);
     }
-    return Start(name, found->second, num_bytes);
+    return Start(name, found->second->device(), num_bytes);
   }
 
-  static cudaError_t LockedOnStream(const char* name, cudaStream_t stream,
-                                    size_t num_bytes) {
+  // The same, for work that is done without the mutex: `*found` may wait, and
+  // its work must not be ordered by what others call.
+  static cudaError_t FindStream(const char* name, cudaStream_t stream,
+                                std::shared_ptr<FakeStream>* found,
+                                std::optional<uint64_t> num_bytes = {}) {
     absl::MutexLock lock(&g_fake->mutex_);
-    return OnStream(name, stream, num_bytes);
+    const cudaError_t error = OnStream(name, stream, num_bytes);
+    if (error == cudaSuccess) *found = g_fake->streams_.at(stream);
+    return error;
+  }
+
+  // Giving memory back waits for what any device is doing.
+  static void Drain() {
+    std::vector<std::shared_ptr<FakeStream>> streams;
+    {
+      absl::MutexLock lock(&g_fake->mutex_);
+      for (const auto& [handle, stream] : g_fake->streams_) {
+        streams.push_back(stream);
+      }
+    }
+    for (const auto& stream : streams) stream->Synchronize();
   }
 
   static cudaError_t cudaGetDeviceCount(int* count) {
@@ -161,30 +178,47 @@ struct FakeCalls {
     if (flags != cudaStreamNonBlocking) g_fake->Misuse("a blocking stream");
     g_fake->last_priority_ = priority;
     *stream = NewHandle<cudaStream_t>();
-    g_fake->streams_[*stream] = t_current_device;
+    g_fake->streams_[*stream] =
+        std::make_shared<FakeStream>(t_current_device, g_fake->mode_);
     return cudaSuccess;
   }
 
   static cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-    if (g_fake->streams_.erase(stream) == 0) {
+    std::shared_ptr<FakeStream> destroyed;  // last: it waits
+    absl::MutexLock lock(&g_fake->mutex_);
+    const auto found = g_fake->streams_.find(stream);
+    if (found == g_fake->streams_.end()) {
       g_fake->Misuse("a stream destroyed that is none");
     } else {
+      destroyed = found->second;
+      g_fake->streams_.erase(found);
       DropHandle(stream);
     }
     return cudaSuccess;
   }
 
-  static cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t,
+  static cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
                                          unsigned) {
-    return OnStream("cudaStreamWaitEvent", stream);
+    const cudaError_t error = OnStream("cudaStreamWaitEvent", stream);
+    if (error != cudaSuccess) return error;
+    g_fake->events_.at(event)->HoldUp(*g_fake->streams_.at(stream));
+    return cudaSuccess;
   }
 
   static cudaError_t cudaStreamQuery(cudaStream_t stream) {
-    return OnStream("cudaStreamQuery", stream);
+    const cudaError_t error = OnStream("cudaStreamQuery", stream);
+    if (error != cudaSuccess) return error;
+    return g_fake->streams_.at(stream)->IsIdle()
+               ? cudaSuccess
+               : g_fake->Fail(cudaErrorNotReady);
   }
 
   static cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-    return OnStream("cudaStreamSynchronize", stream);
+    std::shared_ptr<FakeStream> found;
+    const cudaError_t error =
+        FindStream("cudaStreamSynchronize", stream, &found);
+    if (error == cudaSuccess) found->Synchronize();
+    return error;
   }
 
   static cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
@@ -192,7 +226,7 @@ struct FakeCalls {
         Start("cudaEventCreateWithFlags", t_current_device);
     if (error != cudaSuccess) return error;
     *event = NewHandle<cudaEvent_t>();
-    g_fake->events_[*event] = t_current_device;
+    g_fake->events_[*event] = std::make_shared<FakeEvent>(t_current_device);
     return cudaSuccess;
   }
 
@@ -206,19 +240,36 @@ struct FakeCalls {
   }
 
   static cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-    if (g_fake->events_.at(event) != g_fake->streams_.at(stream)) {
+    const cudaError_t error = OnStream("cudaEventRecord", stream);
+    if (error != cudaSuccess) return error;
+    FakeEvent& recorded = *g_fake->events_.at(event);
+    FakeStream& on = *g_fake->streams_.at(stream);
+    if (recorded.device() != on.device()) {
       g_fake->Misuse("an event recorded on another device's stream");
     }
-    return OnStream("cudaEventRecord", stream);
+    recorded.RecordOn(on);
+    return cudaSuccess;
   }
 
   static cudaError_t cudaEventQuery(cudaEvent_t event) {
-    if (!g_fake->events_pass) return g_fake->Fail(cudaErrorNotReady);
-    return Start("cudaEventQuery", g_fake->events_.at(event));
+    FakeEvent& asked = *g_fake->events_.at(event);
+    const cudaError_t error = Start("cudaEventQuery", asked.device());
+    if (error != cudaSuccess) return error;
+    return g_fake->events_pass && asked.HasPassed()
+               ? cudaSuccess
+               : g_fake->Fail(cudaErrorNotReady);
   }
 
   static cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-    return Start("cudaEventSynchronize", g_fake->events_.at(event));
+    std::shared_ptr<FakeEvent> found;
+    {
+      absl::MutexLock lock(&g_fake->mutex_);
+      found = g_fake->events_.at(event);
+      const cudaError_t error = Start("cudaEventSynchronize", found->device());
+      if (error != cudaSuccess) return error;
+    }
+    found->Synchronize();
+    return cudaSuccess;
   }
 
   static cudaError_t cudaHostAlloc(void** data, size_t num_bytes,
@@ -235,6 +286,8 @@ struct FakeCalls {
   }
 
   static cudaError_t cudaFreeHost(void* data) {
+    Drain();
+    absl::MutexLock lock(&g_fake->mutex_);
     if (g_fake->host_.erase(data) == 0) {
       g_fake->Misuse("pinned memory freed that is none");
     } else {
@@ -254,6 +307,8 @@ struct FakeCalls {
   }
 
   static cudaError_t cudaFree(void* data) {
+    Drain();
+    absl::MutexLock lock(&g_fake->mutex_);
     const auto found = g_fake->memory_.find(data);
     if (found == g_fake->memory_.end()) {
       g_fake->Misuse("device memory freed that is none");
@@ -265,24 +320,25 @@ struct FakeCalls {
     return cudaSuccess;
   }
 
-  // Without the mutex, which would order copies of other threads.
   static cudaError_t cudaMemcpyAsync(void* to, const void* from,
                                      size_t num_bytes, cudaMemcpyKind,
                                      cudaStream_t stream) {
+    std::shared_ptr<FakeStream> found;
     const cudaError_t error =
-        LockedOnStream("cudaMemcpyAsync", stream, num_bytes);
+        FindStream("cudaMemcpyAsync", stream, &found, num_bytes);
     if (error == cudaSuccess && num_bytes != 0) {
-      std::memmove(to, from, num_bytes);
+      found->Do([=] { std::memmove(to, from, num_bytes); });
     }
     return error;
   }
 
   static cudaError_t cudaMemsetAsync(void* to, int value, size_t num_bytes,
                                      cudaStream_t stream) {
+    std::shared_ptr<FakeStream> found;
     const cudaError_t error =
-        LockedOnStream("cudaMemsetAsync", stream, num_bytes);
+        FindStream("cudaMemsetAsync", stream, &found, num_bytes);
     if (error == cudaSuccess && num_bytes != 0) {
-      std::memset(to, value, num_bytes);
+      found->Do([=] { std::memset(to, value, num_bytes); });
     }
     return error;
   }
@@ -453,7 +509,7 @@ struct FakeCalls {
   // Where a kernel on `stream` reads or writes `words`; nullptr: it faults.
   static const FakeCuda::Mapped* Launch(const uint32_t* words,
                                         cudaStream_t stream) {
-    const int device = g_fake->streams_.at(stream);
+    const int device = g_fake->streams_.at(stream)->device();
     if (t_current_device != device) g_fake->Misuse("launched elsewhere");
     return g_fake->Reach(device, reinterpret_cast<uint64_t>(words));
   }
@@ -469,9 +525,11 @@ struct FakeCalls {
     if (g_fake->loses_writes.count({t_current_device, owner}) != 0) {
       return cudaSuccess;
     }
-    for (uint64_t i = 0; i < num_words; i += kWordStep) {
-      words[i] = PatternWord(seed, i);
-    }
+    g_fake->streams_.at(stream)->Do([=] {
+      for (uint64_t i = 0; i < num_words; i += kWordStep) {
+        words[i] = PatternWord(seed, i);
+      }
+    });
     return cudaSuccess;
   }
 
@@ -484,10 +542,12 @@ struct FakeCalls {
     if (Launch(words, stream) == nullptr) {
       return g_fake->Fail(cudaErrorIllegalAddress);
     }
-    *num_wrong = 0;
-    for (uint64_t i = 0; i < num_words; i += kWordStep) {
-      if (words[i] != PatternWord(seed, i)) *num_wrong += kWordStep;
-    }
+    g_fake->streams_.at(stream)->Do([=] {
+      *num_wrong = 0;
+      for (uint64_t i = 0; i < num_words; i += kWordStep) {
+        if (words[i] != PatternWord(seed, i)) *num_wrong += kWordStep;
+      }
+    });
     return cudaSuccess;
   }
 
@@ -505,19 +565,19 @@ struct FakeCalls {
     api.cudaDeviceGetStreamPriorityRange =
         Locked<cudaDeviceGetStreamPriorityRange>;
     api.cudaStreamCreateWithPriority = Locked<cudaStreamCreateWithPriority>;
-    api.cudaStreamDestroy = Locked<cudaStreamDestroy>;
+    api.cudaStreamDestroy = cudaStreamDestroy;
     api.cudaStreamWaitEvent = Locked<cudaStreamWaitEvent>;
     api.cudaStreamQuery = Locked<cudaStreamQuery>;
-    api.cudaStreamSynchronize = Locked<cudaStreamSynchronize>;
+    api.cudaStreamSynchronize = cudaStreamSynchronize;
     api.cudaEventCreateWithFlags = Locked<cudaEventCreateWithFlags>;
     api.cudaEventDestroy = Locked<cudaEventDestroy>;
     api.cudaEventRecord = Locked<cudaEventRecord>;
     api.cudaEventQuery = Locked<cudaEventQuery>;
-    api.cudaEventSynchronize = Locked<cudaEventSynchronize>;
+    api.cudaEventSynchronize = cudaEventSynchronize;
     api.cudaHostAlloc = Locked<cudaHostAlloc>;
-    api.cudaFreeHost = Locked<cudaFreeHost>;
+    api.cudaFreeHost = cudaFreeHost;
     api.cudaMalloc = Locked<cudaMalloc>;
-    api.cudaFree = Locked<cudaFree>;
+    api.cudaFree = cudaFree;
     api.cudaMemcpyAsync = cudaMemcpyAsync;
     api.cudaMemsetAsync = cudaMemsetAsync;
     api.cudaGetLastError = cudaGetLastError;
@@ -538,29 +598,39 @@ struct FakeCalls {
   }
 };
 
-FakeCuda::FakeCuda(int num_devices)
-    : api_(FakeCalls::Table()), devices_(static_cast<size_t>(num_devices)) {
+FakeCuda::FakeCuda(int num_devices, FakeStreams mode)
+    : mode_(mode),
+      api_(FakeCalls::Table()),
+      devices_(static_cast<size_t>(num_devices)) {
   if (g_fake != nullptr) std::abort();
   g_fake = this;
   t_current_device = 0;
   t_last_error = cudaSuccess;
 }
 
-FakeCuda::~FakeCuda() { g_fake = nullptr; }
+FakeCuda::~FakeCuda() {
+  FakeCalls::Drain();
+  g_fake = nullptr;
+}
 
 PatternKernels FakeCuda::kernels() {
   return {FakeCalls::Locked<FakeCalls::FillPattern>,
           FakeCalls::Locked<FakeCalls::CountWrong>};
 }
 
-cudaError_t FakeCuda::StartKernel(const char* name, cudaStream_t stream) {
+cudaError_t FakeCuda::StartKernel(const char* name, cudaStream_t stream,
+                                  std::shared_ptr<FakeStream>* on) {
   if (g_fake == nullptr) return cudaSuccess;
-  absl::MutexLock lock(&g_fake->mutex_);
-  const cudaError_t error = FakeCalls::OnStream(name, stream);
-  if (error == cudaSuccess && g_fake->streams_.at(stream) != t_current_device) {
+  const cudaError_t error = FakeCalls::FindStream(name, stream, on);
+  if (error == cudaSuccess && (*on)->device() != t_current_device) {
+    absl::MutexLock lock(&g_fake->mutex_);
     g_fake->Misuse(absl::StrCat(name, " launched elsewhere"));
   }
   return error;
+}
+
+bool FakeCuda::LaunchesAtOnce() {
+  return g_fake == nullptr || g_fake->mode_ == FakeStreams::kAtOnce;
 }
 
 bool FakeCuda::has_last_error() const { return t_last_error != cudaSuccess; }

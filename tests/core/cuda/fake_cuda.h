@@ -4,8 +4,9 @@
 //
 // All memory is real memory of this process (its pages appear on first use),
 // so that kernels of a test can be plain functions. What is enqueued happens at
-// once, in the thread that enqueues it: streams are always idle, and events
-// pass.
+// once, in the thread that enqueues it, or, with FakeStreams::kInThreads, in a
+// thread of the stream: then whoever forgets to wait has a race, which
+// ThreadSanitizer finds.
 //
 // One at a time. The table's functions may be called from any thread, what
 // tests ask or set only while no other thread calls them.
@@ -14,6 +15,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -23,12 +25,13 @@
 #include "absl/synchronization/mutex.h"
 #include "core/cuda/cuda_api.h"
 #include "core/cuda/preflight.h"
+#include "tests/core/cuda/fake_stream.h"
 
 namespace gatherd {
 
 class FakeCuda {
  public:
-  explicit FakeCuda(int num_devices);
+  explicit FakeCuda(int num_devices, FakeStreams mode = FakeStreams::kAtOnce);
   FakeCuda(const FakeCuda&) = delete;
   FakeCuda& operator=(const FakeCuda&) = delete;
   ~FakeCuda();
@@ -62,9 +65,23 @@ class FakeCuda {
   // False: events never pass for those who ask (cudaEventQuery).
   bool events_pass = true;
 
-  // The launch of a kernel that is a plain function: a call like those of the
-  // table. Success where there is no FakeCuda.
-  static cudaError_t StartKernel(const char* name, cudaStream_t stream);
+  // Launches a kernel that is a plain function; a call like those of the table.
+  // Where there is no FakeCuda it is called at once.
+  template <typename Kernel>
+  static cudaError_t Launch(const char* name, cudaStream_t stream,
+                            Kernel&& kernel) {
+    std::shared_ptr<FakeStream> on;
+    const cudaError_t error = StartKernel(name, stream, &on);
+    if (error != cudaSuccess) return error;
+    if (on == nullptr) {
+      kernel();
+    } else {
+      on->Do(std::forward<Kernel>(kernel));
+    }
+    return cudaSuccess;
+  }
+  // Whether it does so now, or whether a kernel must hold what it works on.
+  static bool LaunchesAtOnce();
 
   // What has not been given back, and what was done that must not be: one line
   // each.
@@ -90,6 +107,9 @@ class FakeCuda {
     std::set<int> granted;
   };
 
+  static cudaError_t StartKernel(const char* name, cudaStream_t stream,
+                                 std::shared_ptr<FakeStream>* on);
+
   // True if this call is to fail.
   bool Begin(Call call);
   cudaError_t Fail(cudaError_t error);
@@ -98,7 +118,8 @@ class FakeCuda {
   // What `device` reaches at `address`, or nullptr.
   const Mapped* Reach(int device, uint64_t address) const;
 
-  absl::Mutex mutex_;  // held by every call
+  absl::Mutex mutex_;  // held by every call, but not while it waits
+  const FakeStreams mode_;
   CudaApi api_;
   std::vector<Device> devices_;
   std::vector<std::string> misuses_;
@@ -108,8 +129,8 @@ class FakeCuda {
   int last_priority_ = 0;
   uint64_t next_handle_ = 1;
 
-  std::map<const void*, int> streams_;                      // device
-  std::map<const void*, int> events_;                       // device
+  std::map<const void*, std::shared_ptr<FakeStream>> streams_;
+  std::map<const void*, std::shared_ptr<FakeEvent>> events_;
   std::map<const void*, uint64_t> host_;                    // bytes
   std::map<const void*, std::pair<int, uint64_t>> memory_;  // device, bytes
   std::map<uint64_t, Physical> physical_;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "core/kernels/dedup.h"
 #include "tests/core/cuda/fake_cuda.h"
@@ -16,19 +17,22 @@ LookupHooks& Hooks() {
   return *hooks;
 }
 
-// Runs `kernel` as a launch, which may fail.
-template <typename Kernel>
-cudaError_t Run(const char* name, cudaStream_t stream, Kernel kernel) {
-  const cudaError_t error = FakeCuda::StartKernel(name, stream);
-  if (error == cudaSuccess) kernel();
-  return error;
-}
-
 cudaError_t LaunchLookup(const LookupBatch& batch, cudaStream_t stream) {
   if (batch.num_segments < 1 || batch.num_segments > kMaxSegments) {
     return cudaErrorInvalidValue;
   }
-  return Run("LaunchLookup", stream, [&] { host::Lookup(batch, Hooks()); });
+  if (FakeCuda::LaunchesAtOnce()) {
+    return FakeCuda::Launch("LaunchLookup", stream,
+                            [&] { host::Lookup(batch, Hooks()); });
+  }
+  std::vector<LookupSegment> segments(batch.segments,
+                                      batch.segments + batch.num_segments);
+  return FakeCuda::Launch(
+      "LaunchLookup", stream,
+      [segments = std::move(segments), copy = batch]() mutable {
+        copy.segments = segments.data();
+        host::Lookup(copy, Hooks());
+      });
 }
 
 // Sums need no memory here.
@@ -50,54 +54,58 @@ WriteWorkspace DivideWorkspace(void* memory, uint32_t num_keys, uint32_t,
 }
 
 cudaError_t DeduplicateAsync(const WriteBatch& batch, cudaStream_t stream) {
-  return Run("DeduplicateAsync", stream, [&] { host::Deduplicate(batch); });
+  return FakeCuda::Launch("DeduplicateAsync", stream,
+                          [=] { host::Deduplicate(batch); });
 }
 
 cudaError_t FindTargetsAsync(const WriteBatch& batch, cudaStream_t stream) {
-  return Run("FindTargetsAsync", stream, [&] { host::FindTargets(batch); });
+  return FakeCuda::Launch("FindTargetsAsync", stream,
+                          [=] { host::FindTargets(batch); });
 }
 
 cudaError_t UndoAsync(const WriteBatch& batch, cudaStream_t stream) {
-  return Run("UndoAsync", stream, [&] { host::Undo(batch); });
+  return FakeCuda::Launch("UndoAsync", stream, [=] { host::Undo(batch); });
 }
 
 cudaError_t WriteRowsAsync(const WriteBatch& batch, const uint32_t* free_rows,
                            cudaStream_t stream) {
-  return Run("WriteRowsAsync", stream,
-             [&] { host::WriteRows(batch, free_rows); });
+  return FakeCuda::Launch("WriteRowsAsync", stream,
+                          [=] { host::WriteRows(batch, free_rows); });
 }
 
 cudaError_t PublishAsync(const WriteBatch& batch, const uint32_t* free_rows,
                          uint32_t* retired, cudaStream_t stream) {
-  return Run("PublishAsync", stream,
-             [&] { host::Publish(batch, free_rows, retired); });
+  return FakeCuda::Launch("PublishAsync", stream,
+                          [=] { host::Publish(batch, free_rows, retired); });
 }
 
 cudaError_t EraseAsync(const WriteBatch& batch, uint32_t* retired,
                        cudaStream_t stream) {
-  return Run("EraseAsync", stream, [&] { host::Erase(batch, retired); });
+  return FakeCuda::Launch("EraseAsync", stream,
+                          [=] { host::Erase(batch, retired); });
 }
 
 cudaError_t EvictAsync(const WriteBatch& batch, const EvictionRequest& request,
                        cudaStream_t stream) {
-  return Run("EvictAsync", stream, [&] { host::Evict(batch, request); });
+  return FakeCuda::Launch("EvictAsync", stream,
+                          [=] { host::Evict(batch, request); });
 }
 
 cudaError_t CopyToFirstAsync(const TableRef& table, uint32_t shard,
                              const SettleList& list, cudaStream_t stream) {
-  return Run("CopyToFirstAsync", stream,
-             [&] { host::CopyToFirst(table, shard, list); });
+  return FakeCuda::Launch("CopyToFirstAsync", stream,
+                          [=] { host::CopyToFirst(table, shard, list); });
 }
 
 cudaError_t RemoveSecondsAsync(const TableRef& table, uint32_t shard,
                                const SettleList& list, cudaStream_t stream) {
-  return Run("RemoveSecondsAsync", stream,
-             [&] { host::RemoveSeconds(table, shard, list); });
+  return FakeCuda::Launch("RemoveSecondsAsync", stream,
+                          [=] { host::RemoveSeconds(table, shard, list); });
 }
 
 cudaError_t FillRowsAsync(void* rows, uint64_t num_rows, const void* row,
                           uint32_t row_stride, cudaStream_t stream) {
-  return Run("FillRowsAsync", stream, [&] {
+  return FakeCuda::Launch("FillRowsAsync", stream, [=] {
     auto* to = static_cast<std::byte*>(rows);
     for (uint64_t i = 0; i < num_rows; ++i, to += row_stride) {
       std::memcpy(to, row, row_stride);
@@ -107,7 +115,7 @@ cudaError_t FillRowsAsync(void* rows, uint64_t num_rows, const void* row,
 
 cudaError_t IotaAsync(uint32_t* out, uint32_t count, uint32_t first,
                       cudaStream_t stream) {
-  return Run("IotaAsync", stream, [&] {
+  return FakeCuda::Launch("IotaAsync", stream, [=] {
     for (uint32_t i = 0; i < count; ++i) out[i] = first + i;
   });
 }

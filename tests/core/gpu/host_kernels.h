@@ -1,7 +1,7 @@
 // The engine's kernels as plain functions, over the memory that the real ones
 // work on and with the same results; sums of ADD are taken in the order of
-// the request. Each is done before it returns, in the thread that launches it,
-// and is a call that FakeCuda counts and can make fail.
+// the request. Each is a call that FakeCuda counts and can make fail, and is
+// done where its stream does its work: at once, or in the stream's thread.
 //
 // Threads: as the real ones allow, that is lookups beside one writer a shard.
 #ifndef GATHERD_TESTS_CORE_GPU_HOST_KERNELS_H_
@@ -15,7 +15,7 @@ namespace gatherd::kernels {
 
 const KernelApi& HostKernels();
 
-// Called by every lookup in its thread, which a test can so hold in flight.
+// Called by every lookup where it is done: a test can so hold it in flight.
 struct LookupHooks {
   // The keys' rows are known, none has been read.
   std::function<void(const LookupBatch&)> before_rows;

@@ -102,7 +102,7 @@ void PoolRows(const LookupSegment& s, const HostRow* rows) {
 }
 
 void WriteOutputs(const LookupBatch& batch, const FoundRows& found) {
-  absl::ReaderMutexLock lock(&DenseRowsMutex());
+  const ScopedDenseRows use(DenseRowsUse::kShared);
   const HostRow* rows = found.data();
   for (int i = 0; i < batch.num_segments; ++i) {
     const LookupSegment& s = batch.segments[i];

@@ -6,7 +6,7 @@
 namespace gatherd::kernels {
 
 FakeCuda& PlatformCuda() {
-  static auto* const cuda = new FakeCuda(1);
+  static auto* const cuda = new FakeCuda(1, FakeStreams::kInThreads);
   return *cuda;
 }
 

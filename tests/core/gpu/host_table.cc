@@ -1,6 +1,9 @@
 #include "tests/core/gpu/host_table.h"
 
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
 #include "core/kernels/key_place.h"
+#include "tests/core/cuda/fake_cuda.h"
 #include "tests/core/gpu/host_index.h"
 
 namespace gatherd::kernels {
@@ -9,6 +12,11 @@ namespace {
 std::byte* Address(const void* base, uint64_t offset) {
   return reinterpret_cast<std::byte*>(reinterpret_cast<uint64_t>(base) +
                                       offset);
+}
+
+absl::Mutex& DenseRowsMutex() {
+  static auto* const mutex = new absl::Mutex;
+  return *mutex;
 }
 
 uint32_t* StampAt(const TableRef& table, uint32_t shard, uint32_t slot) {
@@ -64,9 +72,24 @@ void SetStamp(const TableRef& table, uint32_t shard, uint32_t slot,
   __atomic_store_n(StampAt(table, shard, slot), stamp, __ATOMIC_RELAXED);
 }
 
-absl::Mutex& DenseRowsMutex() {
-  static auto* const mutex = new absl::Mutex;
-  return *mutex;
+ScopedDenseRows::ScopedDenseRows(DenseRowsUse use)
+    ABSL_NO_THREAD_SAFETY_ANALYSIS : use_(use),
+                                     holds_(FakeCuda::LaunchesAtOnce()) {
+  if (!holds_) return;
+  if (use_ == DenseRowsUse::kShared) {
+    DenseRowsMutex().ReaderLock();
+  } else {
+    DenseRowsMutex().Lock();
+  }
+}
+
+ScopedDenseRows::~ScopedDenseRows() ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  if (!holds_) return;
+  if (use_ == DenseRowsUse::kShared) {
+    DenseRowsMutex().ReaderUnlock();
+  } else {
+    DenseRowsMutex().Unlock();
+  }
 }
 
 }  // namespace gatherd::kernels

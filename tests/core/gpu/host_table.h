@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "absl/synchronization/mutex.h"
 #include "core/base/data_type.h"
 #include "core/kernels/lookup.h"
 #include "core/kernels/table_ref.h"
@@ -39,9 +38,21 @@ inline DataType DataTypeOf(ElementType type) {
   return static_cast<DataType>(type);
 }
 
-// Held by whoever reads (shared) or writes rows of dense tables. On a GPU
-// events keep them apart, which pass at once here.
-absl::Mutex& DenseRowsMutex();
+// Keeps those who read rows of dense tables (kShared) and those who write them
+// apart for as long as it lives where nothing else does: on a GPU events do, as
+// they do here where streams have threads.
+enum class DenseRowsUse { kShared, kExclusive };
+class ScopedDenseRows {
+ public:
+  explicit ScopedDenseRows(DenseRowsUse use);
+  ScopedDenseRows(const ScopedDenseRows&) = delete;
+  ScopedDenseRows& operator=(const ScopedDenseRows&) = delete;
+  ~ScopedDenseRows();
+
+ private:
+  const DenseRowsUse use_;
+  const bool holds_;
+};
 
 }  // namespace gatherd::kernels
 

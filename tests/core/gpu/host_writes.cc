@@ -167,7 +167,7 @@ void Undo(const WriteBatch& batch) {
 void WriteRows(const WriteBatch& batch, const uint32_t* free_rows) {
   const auto write = batch.mode == WriteMode::kAdd ? AddRows : SetRows;
   if (batch.table.index != nullptr) return write(batch, free_rows);
-  absl::WriterMutexLock lock(&DenseRowsMutex());
+  const ScopedDenseRows rows(DenseRowsUse::kExclusive);
   write(batch, free_rows);
 }
 
@@ -193,7 +193,7 @@ void Publish(const WriteBatch& batch, const uint32_t* free_rows,
 void Erase(const WriteBatch& batch, uint32_t* retired) {
   const TableRef& table = batch.table;
   if (table.index == nullptr) {
-    absl::WriterMutexLock lock(&DenseRowsMutex());
+    const ScopedDenseRows rows(DenseRowsUse::kExclusive);
     ForEachTarget(batch, [&](uint32_t i, const WriteTarget&) {
       std::memcpy(FindDenseRow(table, batch.keys[i]).row, table.default_row,
                   table.row_stride);
