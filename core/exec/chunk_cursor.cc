@@ -11,7 +11,10 @@ constexpr uint64_t kRowBytesPerWork = 512;
 
 // Of one key of `segment`. At most 64, as rows have at most 32 KiB.
 uint64_t KeyWork(const LookupSegment& segment) {
-  return CeilDiv(segment.table->spec().row_bytes(), kRowBytesPerWork);
+  const TableSpec& spec = segment.table->spec();
+  const size_t row_bytes =
+      std::max(spec.row_bytes(), RowBytes(segment.batch.output_type, spec.dim));
+  return CeilDiv(row_bytes, kRowBytesPerWork);
 }
 
 // The end of a part that begins at key `first`, when `num_parts` are left.
@@ -57,6 +60,7 @@ LookupChunk ChunkCursor::NextWhole() {
     work += LookupWork(job_->segments[segment_]);
     ++segment_;
   } while (segment_ < job_->segments.size() &&
+           segment_ - chunk.first_segment < chunk_segments_ &&
            work + LookupWork(job_->segments[segment_]) <= chunk_work_);
   chunk.last_segment = segment_;
   return chunk;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "core/exec/job.h"
 
@@ -20,8 +21,8 @@ struct LookupChunk {
 };
 
 // What looking up `segment` costs, in lookups of one key with a row of at most
-// 512 bytes: so that chunks of wide rows last about as long as others. At
-// least 1.
+// 512 bytes, in the table and in the answer: so that chunks of wide rows last
+// about as long as others. At least 1.
 uint64_t LookupWork(const LookupSegment& segment);
 
 // The chunks of one job, in order, made as they are asked for. Chunks divide a
@@ -30,9 +31,11 @@ uint64_t LookupWork(const LookupSegment& segment);
 class ChunkCursor {
  public:
   ChunkCursor() = default;  // at the end
-  // Chunks of at most `chunk_work`, but for a single bag or 8 keys over it.
-  ChunkCursor(const LookupJob& job, uint64_t chunk_work)
-      : job_(&job), chunk_work_(chunk_work) {}
+  // Chunks of at most `chunk_work`, but for a single bag or 8 keys over it,
+  // and of at most `chunk_segments` segments.
+  ChunkCursor(const LookupJob& job, uint64_t chunk_work,
+              size_t chunk_segments = std::numeric_limits<size_t>::max())
+      : job_(&job), chunk_work_(chunk_work), chunk_segments_(chunk_segments) {}
 
   bool AtEnd() const {
     return job_ == nullptr || segment_ == job_->segments.size();
@@ -47,6 +50,7 @@ class ChunkCursor {
 
   const LookupJob* job_ = nullptr;
   uint64_t chunk_work_ = 0;
+  size_t chunk_segments_ = 0;
   size_t segment_ = 0;  // the next chunk begins here,
   size_t row_ = 0;      // at this output row of it
 };
