@@ -98,9 +98,10 @@ absl::StatusOr<std::vector<UpdateResult>> UpdateTables(
 
   std::vector<UpdateResult> results(parts.size());
   for (PreparedTable& table : tables) {
-    const std::vector<UpdateResult> committed = table.update->Commit();
+    const auto committed = table.update->Commit();
+    if (!committed.ok()) return committed.status();
     for (size_t i = table.begin; i < table.end; ++i) {
-      results[order[i]] = committed[i - table.begin];
+      results[order[i]] = (*committed)[i - table.begin];
     }
     // The next writer of this table need not wait for the other tables.
     table.update.reset();

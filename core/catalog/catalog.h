@@ -105,7 +105,8 @@ struct TableUpdateBatch {
 };
 
 // Applies all parts or, if one does not fit, none. Parts of one table take
-// effect in order. One result a part.
+// effect in order. One result a part. An error of a device or a store while
+// they are applied ends it: some may have been applied then.
 absl::StatusOr<std::vector<UpdateResult>> UpdateTables(
     absl::Span<const TableUpdateBatch> parts);
 

@@ -47,7 +47,8 @@ class HostTable::Update final : public PreparedUpdate {
     return table_.writer_.CheckRoom(batches_, keys_);
   }
 
-  std::vector<UpdateResult> Commit() override ABSL_NO_THREAD_SAFETY_ANALYSIS {
+  absl::StatusOr<std::vector<UpdateResult>> Commit() override
+      ABSL_NO_THREAD_SAFETY_ANALYSIS {
     std::vector<UpdateResult> results;
     results.reserve(batches_.size());
     for (size_t i = 0; i < batches_.size(); ++i) {

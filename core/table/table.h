@@ -49,8 +49,10 @@ class PreparedUpdate {
  public:
   virtual ~PreparedUpdate() = default;
 
-  // Applies the batches in order. One result a batch. Call at most once.
-  virtual std::vector<UpdateResult> Commit() = 0;
+  // Applies the batches in order. One result a batch. Call at most once. Fails
+  // only where a device or a store does, which leaves the rows of this update
+  // old or new, each whole.
+  virtual absl::StatusOr<std::vector<UpdateResult>> Commit() = 0;
 };
 
 class Table {

@@ -15,7 +15,7 @@ class MapTable::Prepared : public PreparedUpdate {
         turn_(std::move(turn)),
         batches_(batches.begin(), batches.end()) {}
 
-  std::vector<UpdateResult> Commit() override {
+  absl::StatusOr<std::vector<UpdateResult>> Commit() override {
     std::vector<UpdateResult> results;
     for (const UpdateBatch& batch : batches_) {
       results.push_back(table_->Apply(batch));

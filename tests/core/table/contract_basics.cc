@@ -130,7 +130,9 @@ TEST_CASE("an empty batch is answered and is no write", "[contract]") {
       CHECK(answer.result.revision == 1);
       auto prepared = table.table().PrepareUpdate({});
       REQUIRE(prepared.ok());
-      CHECK((*prepared)->Commit().empty());
+      const auto committed = (*prepared)->Commit();
+      REQUIRE(committed.ok());
+      CHECK(committed->empty());
     }
   }
 }
@@ -149,7 +151,9 @@ TEST_CASE("every batch of a write counts as a revision", "[contract]") {
       const std::vector<UpdateBatch> batches = {batch, UpdateBatch{}, add};
       auto prepared = table.table().PrepareUpdate(batches);
       REQUIRE(prepared.ok());
-      const std::vector<UpdateResult> results = (*prepared)->Commit();
+      const auto committed = (*prepared)->Commit();
+      REQUIRE(committed.ok());
+      const std::vector<UpdateResult>& results = *committed;
       REQUIRE(results.size() == 3);
       CHECK(results[0].revision == 1);
       CHECK(results[1].revision == 1);

@@ -116,7 +116,9 @@ TEST_CASE("batches of one table share its room", "[contract]") {
       const std::vector<UpdateBatch> fitting = {first, second, existing};
       auto prepared = table.table().PrepareUpdate(fitting);
       REQUIRE(prepared.ok());
-      const auto results = (*prepared)->Commit();
+      const auto committed = (*prepared)->Commit();
+      REQUIRE(committed.ok());
+      const std::vector<UpdateResult>& results = *committed;
       CHECK(results[0].num_inserted == 1);
       CHECK(results[0].num_updated == 1);
       CHECK(results[1].num_inserted == 1);
@@ -140,7 +142,9 @@ TEST_CASE("set_existing finds what an earlier batch has brought",
           BatchOf(keys, one), BatchOf(keys, two, UpdateMode::kSetExisting)};
       auto prepared = table.table().PrepareUpdate(batches);
       REQUIRE(prepared.ok());
-      CHECK((*prepared)->Commit()[1].num_updated == 1);
+      const auto committed = (*prepared)->Commit();
+      REQUIRE(committed.ok());
+      CHECK((*committed)[1].num_updated == 1);
       prepared->reset();
       CHECK(table.Floats({7}) == two);
     }

@@ -26,7 +26,7 @@ TEST_CASE("lookups and figures do not wait for a writer", "[contract]") {
       REQUIRE(prepared.ok());
       CHECK(table.Floats({1}) == Floats{10});
       CHECK(table.table().Stats().revision == 1);
-      (*prepared)->Commit();
+      REQUIRE((*prepared)->Commit().ok());
       // Seen as soon as it is acknowledged, the writer still being there.
       CHECK(table.Floats({1}) == Floats{11});
     }

@@ -98,8 +98,10 @@ class RandomTest {
         model_.num_rows() + model_.NumNew(batches) <= table_.spec().rows();
     REQUIRE(prepared.ok() == fits);
     if (!fits) return;
-    const auto results = (*prepared)->Commit();
+    const auto committed = (*prepared)->Commit();
     prepared->reset();
+    REQUIRE(committed.ok());
+    const std::vector<UpdateResult>& results = *committed;
     REQUIRE(results.size() == num_batches);
     for (size_t i = 0; i < num_batches; ++i) {
       const UpdateResult expected = model_.Update(batches[i]);
@@ -160,6 +162,9 @@ class RandomTest {
     batch.offsets = offsets;
     batch.weights = weights;
     const Answer answer = table_.Lookup(batch);
+    INFO("output type " << static_cast<int>(batch.output_type) << ", pooling "
+                        << static_cast<int>(batch.pooling) << ", "
+                        << weights.size() << " weights");
     REQUIRE((answer.rows == model_.Lookup(batch)));
     for (size_t i = 0; i < keys.size(); ++i) {
       if (answer.missing[i] == model_.Has(keys[i])) FAIL("key " << keys[i]);
