@@ -49,7 +49,8 @@ __device__ __forceinline__ bool RowOfSlot(const AddParams& p, uint32_t slot,
   return true;
 }
 
-// The old row, if any, plus the values at places [begin, end) of the order.
+// The old row, if any, plus the values at places [begin, end) of the order, one
+// after the other: to the bit what the CPU tables make of them.
 struct AddSource {
   const AddParams& params;
   RowFormat values;
@@ -62,12 +63,12 @@ struct AddSource {
     if (!active) return;
     const uint64_t row_bytes = RowBytesOf(values.type, values.dim);
     const char* rows = static_cast<const char*>(params.batch.values);
+    if (old_row != nullptr) table.Add(old_row, old_scale, p, v);
 #pragma unroll 4
     for (uint32_t i = begin; i < end; i++) {
       const char* row = rows + params.positions[i] * row_bytes;
       values.Add(row, values.ScaleOf(row), p, v);
     }
-    if (old_row != nullptr) table.Add(old_row, old_scale, p, v);
   }
 };
 

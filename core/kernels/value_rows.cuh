@@ -96,9 +96,15 @@ __host__ __device__ inline unsigned LanesPerRow(unsigned dim) {
   return lanes;
 }
 
+__device__ __forceinline__ void Clear(float* octet) {
+#pragma unroll
+  for (unsigned i = 0; i < kOctet; i++) octet[i] = -0.0f;
+}
+
 // Stores a row of a table, given by source.Load(p, active, values). All lanes
 // of a warp call at once, each group of `lanes` lanes for a row of its own,
-// which is stored if `live`.
+// which is stored if `live`. Load adds to what it is given: -0, which adds
+// nothing to any number, -0 included.
 template <class Source>
 __device__ __forceinline__ void StoreFloats(const Source& source,
                                             const RowFormat& format, char* to,
@@ -110,7 +116,8 @@ __device__ __forceinline__ void StoreFloats(const Source& source,
   if (quantized) {
     for (unsigned first = 0; first < num_octets; first += lanes) {
       const unsigned p = first + in_group;
-      float v[kOctet] = {};
+      float v[kOctet];
+      Clear(v);
       source.Load(p, live && p < num_octets, v);
 #pragma unroll
       for (unsigned i = 0; i < kOctet; i++) {
@@ -128,7 +135,8 @@ __device__ __forceinline__ void StoreFloats(const Source& source,
   for (unsigned first = 0; first < num_octets; first += lanes) {
     const unsigned p = first + in_group;
     const bool active = live && p < num_octets;
-    float v[kOctet] = {};
+    float v[kOctet];
+    Clear(v);
     source.Load(p, active, v);
     if (!active) continue;
     const unsigned n = min(kOctet, format.dim - p * kOctet);
