@@ -16,7 +16,7 @@ bool CudaIsBuilt();
 // The GPUs numbered `devices`, or every one if it is empty, with memory taken
 // for `tables` and for the replies that `server` allows. Errors as of
 // SelectBackend; first those of devices, so that a machine without a GPU says
-// so, whatever the tables are, then those of CheckGpuTables (gpu_tables.h).
+// so, whatever the tables are.
 absl::StatusOr<Backend> CudaBackend(absl::Span<const int> devices,
                                     absl::Span<const CatalogTableSpec> tables,
                                     const ServerConfig& server);

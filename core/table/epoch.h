@@ -37,7 +37,8 @@ class EpochDomain {
   EpochDomain(const EpochDomain&) = delete;
   EpochDomain& operator=(const EpochDomain&) = delete;
 
-  // For writers, one at a time.
+  // For writers, of which there may be any number at once: each gets an epoch
+  // later than all that it has unlinked.
   uint64_t Advance();
   bool HasPassed(uint64_t epoch) const;
   // Spins, then yields, then sleeps: a reader whose thread is not running may
@@ -64,7 +65,8 @@ class EpochDomain {
   alignas(128) std::atomic<uint64_t> global_{1};
 };
 
-// A reader's stay in a domain. Belongs to one thread.
+// A reader's stay in a domain. Used by one thread at a time: a batch that runs
+// on GPUs takes it from the thread that launches it to the one that ends it.
 class EpochGuard {
  public:
   explicit EpochGuard(EpochDomain& domain)

@@ -11,7 +11,7 @@ from tests.integration.harness import npy_files
 from tests.integration.harness.api import (
     INT64_MAX, INT64_MIN, ApiTestCase)
 from tests.integration.harness.process import (
-    Server, config_of, gatherctl, table_of)
+    BACKEND, Server, config_of, gatherctl, table_of)
 
 DIM = 3
 
@@ -50,8 +50,8 @@ class GatherctlTest(ApiTestCase):
         return answer
 
     def test_info_tables_and_health(self):
-        self.assertIn("cpu", self.run_ctl("info"))
-        self.assertIn("cpu", json.dumps(self.run_json("info")))
+        self.assertIn(BACKEND, self.run_ctl("info"))
+        self.assertIn(BACKEND, json.dumps(self.run_json("info")))
         text = self.run_ctl("tables")
         as_json = json.dumps(self.run_json("tables"))
         for name in ("words", "dense", "fixed", "half", "float16", "hashed"):

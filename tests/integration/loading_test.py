@@ -11,9 +11,11 @@ from tests.integration.harness import health, npy_files
 from tests.integration.harness.api import (
     CALL_TIMEOUT_S, ApiTestCase, table_lookup, table_update)
 from tests.integration.harness.exposition import scrape
-from tests.integration.harness.process import Server, config_of, table_of
+from tests.integration.harness.process import (
+    ON_GPU, Server, config_of, table_of)
 
-NUM_ROWS = 6_000_000  # takes a while, even though a row is small
+# Takes a while, even though a row is small.
+NUM_ROWS = 40_000_000 if ON_GPU else 6_000_000
 LOADING = grpc.StatusCode.UNAVAILABLE
 
 

@@ -85,17 +85,22 @@ void AddRows(const WriteBatch& batch, const uint32_t* free_rows) {
   const AddRowFn add_row = GetAddRow(DataTypeOf(batch.table_type));
   const ConvertRowFn convert =
       GetConvertRow(DataType::kFloat32, DataTypeOf(batch.table_type));
+  // The old rows first, as the real ones do.
   std::unordered_map<int64_t, std::vector<float>> sums;
-  for (uint32_t i = 0; i < batch.num_keys; ++i) {
-    if (!IsOwned(batch, batch.keys[i])) continue;
+  ForEachTarget(batch, [&](uint32_t i, const WriteTarget& target) {
     std::vector<float>& sum = sums[batch.keys[i]];
     sum.resize(batch.dim);
-    add_value(ValueAt(batch, i), sum.data(), batch.dim);
+    add_row(RowUpdateOf(batch, i, target, free_rows).old_row, sum.data(),
+            batch.dim);
+  });
+  for (uint32_t i = 0; i < batch.num_keys; ++i) {
+    const auto sum = sums.find(batch.keys[i]);
+    if (sum == sums.end()) continue;
+    add_value(ValueAt(batch, i), sum->second.data(), batch.dim);
   }
   ForEachTarget(batch, [&](uint32_t i, const WriteTarget& target) {
-    std::vector<float>& sum = sums.at(batch.keys[i]);
+    const std::vector<float>& sum = sums.at(batch.keys[i]);
     const RowUpdate update = RowUpdateOf(batch, i, target, free_rows);
-    add_row(update.old_row, sum.data(), batch.dim);
     convert(reinterpret_cast<const std::byte*>(sum.data()), update.row,
             batch.dim);
   });
