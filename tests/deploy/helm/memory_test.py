@@ -1,0 +1,129 @@
+"""The chart's sums of memory are those of `gatherd --check`."""
+
+import itertools
+import json
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+import yaml
+
+from tests.deploy.helm import helm
+from tests.integration.harness.process import find_program
+
+_MIB = 1 << 20
+_PROCESS_BYTES = 512 * _MIB
+_GPU_BYTES = 1024 * _MIB
+_UNITS = {"Mi": _MIB, "Gi": 1 << 30}
+
+
+def bytes_of(quantity):
+    return int(quantity[:-2]) * _UNITS[quantity[-2:]]
+
+
+def checked_bytes(config, backend):
+    """What gatherd says that its tables take on the host."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "gatherd.yaml"
+        path.write_text(json.dumps(config), encoding="utf-8")
+        result = subprocess.run(
+            [find_program("server/gatherd"), f"--config={path}", "--check"],
+            capture_output=True, text=True, check=True)
+    for document in yaml.safe_load_all(result.stdout):
+        if document.get("backend") == backend:
+            return next(total["bytes"] for total in document["total"]
+                        if total["device"] == "host")
+    raise AssertionError(f"no {backend} in {result.stdout}")
+
+
+def table_of(number, data_type, dim, rows, key_space="hashed",
+             eviction="none", tiers=None):
+    return {"name": f"t{number}", "data_type": data_type, "dim": dim,
+            "key_space": key_space, "eviction": eviction,
+            "tiers": tiers or [{"host": {"rows": rows}}]}
+
+
+class MemoryTest(unittest.TestCase):
+
+    @classmethod
+    def setUpClass(cls):
+        cls.helm = helm.Helm(4)
+        cls.addClassCleanup(cls.helm.close)
+
+    def limit(self, tables, devices="cpu", gpus=0):
+        objects = self.helm.render(values={
+            "config": {"devices": devices, "tables": tables},
+            "gpu": {"count": gpus}})
+        resources = helm.container(objects)["resources"]
+        self.assertEqual(resources["requests"]["memory"],
+                         resources["limits"]["memory"])
+        return bytes_of(resources["limits"]["memory"])
+
+    def check(self, tables, devices="cpu", backend="cpu", gpus=0):
+        needed = checked_bytes(
+            {"devices": devices, "tables": tables}, backend)
+        inflight = 1 << 30  # the chart's own setting
+        on_top = inflight + _PROCESS_BYTES + gpus * _GPU_BYTES
+        counted = self.limit(tables, devices, gpus) - on_top
+        self.assertGreaterEqual(counted, needed)
+        self.assertLessEqual(counted, needed + needed // 100 + _MIB)
+        return needed
+
+    def test_kinds_of_tables(self):
+        tables = [
+            table_of(number, data_type, dim, rows, key_space)
+            for number, (data_type, dim, rows, key_space) in enumerate(
+                itertools.product(
+                    ("float32", "float16", "bfloat16", "int8"), (1, 7, 100),
+                    (100000,), ("hashed", "dense")))]
+        for table in tables:
+            with self.subTest(table):
+                self.check([table])
+
+    def test_sizes_and_their_spelling(self):
+        for number, rows in enumerate((1, 100, "10K", 3333333, "20M")):
+            with self.subTest(rows):
+                self.check([table_of(number, "float16", 64, rows)])
+
+    def test_eviction(self):
+        for eviction in ("lru", "lfu"):
+            self.check([table_of(0, "int8", 32, "1M", eviction=eviction)])
+
+    def test_many_tables_add_up(self):
+        tables = [table_of(number, "float32", 16, "100K")
+                  for number in range(20)]
+        alone = self.check(tables[:1])
+        self.assertEqual(20 * alone, self.check(tables))
+
+    def test_tiers_by_backend(self):
+        tables = [
+            table_of(0, "float16", 64, 0, tiers=[{"gpu": {"rows": "1M"}}]),
+            table_of(1, "float16", 64, 0, eviction="lru", tiers=[
+                {"gpu": {"rows": "100K"}}, {"host": {"rows": "2M"}}])]
+        on_cpu = self.check(tables, "cpu", "cpu")
+        on_gpu = self.check(tables, "cuda", "cuda", gpus=2)
+        self.assertLess(on_gpu, on_cpu)
+        # It may have to do without a GPU.
+        self.check(tables, "auto", "cpu", gpus=2)
+
+    def test_examples_fit(self):
+        names = ("cpu", "replicas", "secured")
+        for name in names:
+            objects = self.helm.render_example(name)
+            config = yaml.safe_load(helm.config_text(objects))
+            config["server"] = {}
+            needed = checked_bytes(config, "cpu")
+            limit = helm.container(objects)["resources"]["limits"]["memory"]
+            self.assertGreater(bytes_of(limit), needed)
+
+    def test_shared_memory_counts(self):
+        plain = self.helm.render()
+        shared = self.helm.render(values={"sharedMemory": "2Gi"})
+        self.assertEqual(2 << 30, bytes_of(
+            helm.container(shared)["resources"]["limits"]["memory"]) - bytes_of(
+                helm.container(plain)["resources"]["limits"]["memory"]))
+
+
+if __name__ == "__main__":
+    unittest.main()
