@@ -94,7 +94,9 @@ class FakeCuda {
   int last_priority() const { return last_priority_; }
 
  private:
-  friend struct FakeCalls;
+  friend struct FakeDriver;
+  friend struct FakePatterns;
+  friend struct FakeRuntime;
 
   struct Physical {
     int device;
@@ -110,6 +112,27 @@ class FakeCuda {
   static cudaError_t StartKernel(const char* name, cudaStream_t stream,
                                  std::shared_ptr<FakeStream>* on);
 
+  // A function of the table, called under the mutex.
+  template <auto kCall, typename... Args>
+  static auto Locked(Args... args) {
+    absl::MutexLock lock(&fake_->mutex_);
+    return kCall(args...);
+  }
+
+  // A call of the runtime that may fail with `error`; one on a stream.
+  static cudaError_t Start(const char* name, std::optional<int> device = {},
+                           std::optional<uint64_t> num_bytes = {},
+                           cudaError_t error = cudaErrorUnknown);
+  static cudaError_t OnStream(const char* name, cudaStream_t stream,
+                              std::optional<uint64_t> num_bytes = {});
+  // The same, for work that is done without the mutex: `*found` may wait, and
+  // its work must not be ordered by what others call.
+  static cudaError_t FindStream(const char* name, cudaStream_t stream,
+                                std::shared_ptr<FakeStream>* found,
+                                std::optional<uint64_t> num_bytes = {});
+  // Giving memory back waits for what any device is doing.
+  static void Drain();
+
   // True if this call is to fail.
   bool Begin(Call call);
   cudaError_t Fail(cudaError_t error);
@@ -117,6 +140,10 @@ class FakeCuda {
   void DropIfUnused(uint64_t handle);
   // What `device` reaches at `address`, or nullptr.
   const Mapped* Reach(int device, uint64_t address) const;
+
+  static FakeCuda* fake_;            // the one there is
+  static thread_local int current_;  // device
+  static thread_local cudaError_t last_error_;
 
   absl::Mutex mutex_;  // held by every call, but not while it waits
   const FakeStreams mode_;
