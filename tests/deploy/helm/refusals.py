@@ -49,6 +49,13 @@ WRONG_TOGETHER = {
          "resources": {"limits": {"memory": "4Gi"}}},
         "resources.limits.memory is 4Gi, and the tables, requests in flight "
         "and the process need 5584Mi"),
+    "one name twice": (
+        config(table(), table(dim=8)),
+        "config.tables has two tables of the name words"),
+    "a port behind the chart's back": (
+        {"extraEnv": [{"name": "GATHERD_SERVER_ADDRESS", "value": "0:1"}]},
+        "extraEnv has GATHERD_SERVER_ADDRESS, which ports, memory and times of "
+        "the pod would not follow; set config.server.address"),
     "request above the limit": (
         {"resources": {"requests": {"memory": "8Gi"},
                        "limits": {"memory": "4Gi"}}},

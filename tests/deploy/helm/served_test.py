@@ -7,12 +7,13 @@ import unittest
 
 import grpc
 import numpy as np
+import yaml
 
 from proto.gatherd.v1 import gatherd_pb2 as pb
 from tests.deploy.helm import helm
 from tests.deploy.helm.simulated_pod import Pod, ports
 from tests.integration.harness.api import CALL_TIMEOUT_S, Client
-from tests.integration.harness.process import wait_until
+from tests.integration.harness.process import gatherd, wait_until
 
 _DATA = pathlib.Path("testdata").resolve()
 
@@ -39,6 +40,12 @@ class ServedTest(unittest.TestCase):
         client = Client(f"127.0.0.1:{pod.port('grpc')}")
         self.addCleanup(client.close)
         return client
+
+    def test_chart_has_the_version_of_its_server(self):
+        chart = yaml.safe_load((helm.CHART / "Chart.yaml").read_text(
+            encoding="utf-8"))
+        self.assertEqual(gatherd("--version").stdout.split()[1],
+                         chart["appVersion"])
 
     def test_serves_its_sources(self):
         _, pod = self.start("cpu", {"data": _DATA})

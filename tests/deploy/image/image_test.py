@@ -151,6 +151,13 @@ class RunTest(Dockerfile):
             self.assertEqual(0, result.returncode, result.stderr)
             self.assertIn(name, result.stdout)
 
+    def test_image_has_the_version_of_its_server(self):
+        result = subprocess.run(
+            self.command("/opt/gatherd/bin/gatherd", "--version"),
+            env=self.environment(), capture_output=True, text=True, check=True)
+        version = result.stdout.split()[1]
+        self.assertIn(f"VERSION={version}", self.final.all("ARG"))
+
     def test_serves_and_drains_without_a_place_to_write(self):
         log = self.root.with_suffix(".log")
         self.addCleanup(log.unlink)

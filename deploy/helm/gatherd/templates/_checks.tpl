@@ -2,6 +2,7 @@
 start. What a single value may be is up to values.schema.json. */}}
 
 {{- define "gatherd.checks" -}}
+{{- include "gatherd.checkNames" . }}
 {{- include "gatherd.checkPorts" . }}
 {{- include "gatherd.checkAccess" . }}
 {{- include "gatherd.checkDevices" . }}
@@ -9,6 +10,24 @@ start. What a single value may be is up to values.schema.json. */}}
 {{- include "gatherd.checkTimes" . }}
 {{- include "gatherd.checkPaths" . }}
 {{- include "gatherd.checkReplicas" . }}
+{{- end }}
+
+{{- define "gatherd.checkNames" -}}
+{{- $tables := dict }}
+{{- range .Values.config.tables }}
+{{- if hasKey $tables .name }}
+{{- fail (printf "config.tables has two tables of the name %s" .name) }}
+{{- end }}
+{{- $_ := set $tables .name true }}
+{{- end }}
+{{- /* What the chart computes from the configuration must hold. */}}
+{{- $read := list "ADDRESS" "METRICS_ADDRESS" "HEALTH_ADDRESS" "MAX_INFLIGHT_BYTES" "DRAIN_DELAY" "SHUTDOWN_TIMEOUT" "SNAPSHOT_DIRECTORY" }}
+{{- range .Values.extraEnv }}
+{{- $setting := trimPrefix "GATHERD_SERVER_" .name }}
+{{- if and (ne $setting .name) (has $setting $read) }}
+{{- fail (printf "extraEnv has %s, which ports, memory and times of the pod would not follow; set config.server.%s" .name (lower $setting)) }}
+{{- end }}
+{{- end }}
 {{- end }}
 
 {{- define "gatherd.checkPorts" -}}
