@@ -30,7 +30,7 @@ struct ConnectionOptions {
   std::optional<TlsOptions> tls;  // none: plaintext
   // Sent as `authorization: Bearer TOKEN` with every call; empty: none. Without
   // TLS it travels in the clear: a server may be set up so, on a network that
-  // is trusted.
+  // is trusted. The programs warn of it, the library does not.
   std::string token;
 };
 

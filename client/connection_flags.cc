@@ -11,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "cli/loopback.h"
 #include "cli/units.h"
 
 namespace gatherd::client {
@@ -84,6 +85,15 @@ absl::StatusOr<std::string> ReadToken(const CommandLine& line) {
 absl::Span<const FlagSpec> ConnectionFlags() { return kFlags; }
 
 const char* ConnectionFlagsHelp() { return kHelp; }
+
+std::string ConnectionWarning(const ConnectionOptions& options) {
+  if (options.token.empty() || options.tls.has_value() ||
+      IsLoopbackAddress(options.address)) {
+    return "";
+  }
+  return absl::StrCat("the token travels in the clear to ", options.address,
+                      ", where others may read it; --ca=F uses TLS");
+}
 
 absl::StatusOr<ClientOptions> ReadConnectionFlags(const CommandLine& line) {
   ClientOptions options;

@@ -3,6 +3,8 @@
 #ifndef GATHERD_CLIENT_CONNECTION_FLAGS_H_
 #define GATHERD_CLIENT_CONNECTION_FLAGS_H_
 
+#include <string>
+
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "cli/flags.h"
@@ -14,6 +16,10 @@ namespace gatherd::client {
 absl::Span<const FlagSpec> ConnectionFlags();
 // Their part of a usage text: one line each.
 const char* ConnectionFlagsHelp();
+
+// What to tell the user before anything is sent: that a token will travel in
+// the clear to another machine. Empty if there is nothing to tell.
+std::string ConnectionWarning(const ConnectionOptions& options);
 
 // Reads the files that the flags name. INVALID_ARGUMENT naming flag and reason.
 // What no flag says keeps the default of ClientOptions. TLS is used once --ca

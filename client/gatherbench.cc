@@ -142,6 +142,10 @@ int Check(Client& client, const BenchOptions& options,
 }
 
 int RunBench(const BenchOptions& options) {
+  if (const std::string warning = ConnectionWarning(options.client.connection);
+      !warning.empty()) {
+    std::fprintf(stderr, "gatherbench: warning: %s\n", warning.c_str());
+  }
   const auto client = Client::Create(options.client);
   if (!client.ok()) return Fail(kMisused, client.status());
   auto tables = FindTables(**client, options.tables);

@@ -55,6 +55,10 @@ int Run(const CommandLine& line) {
   }
   absl::StatusOr<ClientOptions> options = ReadConnectionFlags(line);
   if (!options.ok()) return Misused(options.status());
+  if (const std::string warning = ConnectionWarning(options->connection);
+      !warning.empty()) {
+    std::fprintf(stderr, "gatherctl: warning: %s\n", warning.c_str());
+  }
   const auto client = Client::Create(*options);
   if (!client.ok()) return Misused(client.status());
   return Finish(command->run(

@@ -8,6 +8,7 @@
 namespace gatherd::client {
 namespace {
 
+using Catch::Matchers::Contains;
 using Catch::Matchers::StartsWith;
 
 struct Identity {
@@ -86,6 +87,31 @@ TEST_CASE("--cert and --key say who the client is") {
   CHECK(Info(server, {ca, "--cert=" + server_identity.certificate_path,
                       "--key=" + server_identity.key_path})
             .exit_code == 1);
+}
+
+TEST_CASE("A token in the clear to another machine is warned of") {
+  const std::string token_path = TemporaryPath("token");
+  WriteFile(token_path, "s3cret\n");
+  const auto run = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--timeout=100ms", "info"});
+    return RunProgram("client/gatherctl", arguments).err;
+  };
+  const std::string token = "--token-file=" + token_path;
+  // An address of documentation: nobody answers.
+  const std::string elsewhere = "--address=192.0.2.1:7400";
+  const std::string warned = run({elsewhere, token});
+  CHECK_THAT(warned, StartsWith("gatherctl: warning: the token travels in the "
+                                "clear to 192.0.2.1:7400, "));
+  CHECK_THAT(warned, !Contains("s3cret"));
+
+  const Identity identity = MakeIdentity();
+  const FakeServer here;
+  for (const std::vector<std::string>& fine :
+       {std::vector<std::string>{elsewhere},
+        {elsewhere, token, "--ca=" + identity.certificate_path},
+        {"--address=" + here.address(), token}}) {
+    CHECK_THAT(run(fine), !Contains("warning"));
+  }
 }
 
 TEST_CASE("Files that are no PEM are bad usage") {
