@@ -1,19 +1,25 @@
 #include "server/application.h"
 
 #include <grpcpp/impl/service_type.h>
+#include <grpcpp/security/server_credentials.h>
 
 #include <algorithm>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "absl/time/clock.h"
 #include "core/catalog/catalog.h"
 #include "core/exec/dispatcher.h"
+#include "server/access/port_access.h"
 #include "server/admission.h"
+#include "server/call_clock.h"
 #include "server/embedding_service.h"
 #include "server/grpc_endpoint.h"
 #include "server/http_server.h"
 #include "server/log.h"
 #include "server/metrics/metrics.h"
+#include "server/metrics/rpc_metrics.h"
 #include "server/open_calls.h"
 #include "server/serving_context.h"
 #include "server/serving_state.h"
@@ -58,8 +64,17 @@ class ApplicationImpl final : public Application {
                  static_cast<uint32_t>(backend_.devices.size())) {}
 
   absl::Status OpenPorts() {
+    auto access = PortAccess::Create(config_);
+    if (!access.ok()) return access.status();
+    access_ = *std::move(access);
+    if (!config_.health_address.empty()) {
+      auto health = GrpcEndpoint::ListenForHealth(config_.health_address);
+      if (!health.ok()) return health.status();
+      health_ = *std::move(health);
+    }
     auto grpc =
-        GrpcEndpoint::Listen(config_.address, config_.max_message_bytes,
+        GrpcEndpoint::Listen({config_.address, MakeCredentials(),
+                              config_.max_message_bytes, config_.reflection},
                              {embedding_service_.get(), table_service_.get()});
     if (!grpc.ok()) return grpc.status();
     grpc_ = *std::move(grpc);
@@ -72,6 +87,9 @@ class ApplicationImpl final : public Application {
   const std::string& address() const override { return grpc_->address(); }
   const std::string& metrics_address() const override {
     return http_->address();
+  }
+  std::string health_address() const override {
+    return health_ == nullptr ? "" : health_->address();
   }
 
   void StartTables(std::function<void(absl::Status)> done) override {
@@ -88,7 +106,7 @@ class ApplicationImpl final : public Application {
 
   void Drain(absl::Duration delay, absl::Duration timeout) override {
     state_.set_phase(ServingPhase::kDraining);
-    grpc_->SetServing(false);
+    SetHealth(false);
     absl::SleepFor(delay);
     state_.set_phase(ServingPhase::kRefusing);
     const absl::Time start = absl::Now();
@@ -101,7 +119,10 @@ class ApplicationImpl final : public Application {
     absl::SleepFor(std::min(deadline, start + kMinRefusalTime) - absl::Now());
   }
 
-  void RemoveSocketFile() override { grpc_->RemoveSocketFile(); }
+  void RemoveSocketFiles() override {
+    grpc_->RemoveSocketFile();
+    if (health_ != nullptr) health_->RemoveSocketFile();
+  }
 
  private:
   LiveGauges MakeGauges() {
@@ -131,8 +152,27 @@ class ApplicationImpl final : public Application {
     return pages;
   }
 
+  std::shared_ptr<grpc::ServerCredentials> MakeCredentials() {
+    return access_->Credentials(
+        [this](std::string_view path, const absl::Status& status) {
+          CountRefusal(path, status);
+        });
+  }
+
+  // A call that was refused for its token: no service sees it.
+  void CountRefusal(std::string_view path, const absl::Status& status) {
+    metrics_.requests().Rejected(Rejection::kUnauthorized);
+    const std::optional<RpcMethod> method = FindRpcMethod(path);
+    if (method.has_value()) CallClock(metrics_.rpcs(), *method).Handled(status);
+  }
+
   void BecomeReady() {
-    if (state_.BecomeServing()) grpc_->SetServing(true);
+    if (state_.BecomeServing()) SetHealth(true);
+  }
+
+  void SetHealth(bool serving) {
+    grpc_->SetServing(serving);
+    if (health_ != nullptr) health_->SetServing(serving);
   }
 
   // Destroyed from the last to the first: ports, then what calls work with.
@@ -147,6 +187,8 @@ class ApplicationImpl final : public Application {
   const ServingContext context_;
   const std::unique_ptr<grpc::Service> embedding_service_;
   const std::unique_ptr<grpc::Service> table_service_;
+  std::unique_ptr<PortAccess> access_;
+  std::unique_ptr<GrpcEndpoint> health_;  // nullptr: there is none
   std::unique_ptr<GrpcEndpoint> grpc_;
   std::unique_ptr<HttpServer> http_;
   TableStartup startup_;

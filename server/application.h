@@ -19,13 +19,16 @@ class Application {
  public:
   virtual ~Application() = default;
 
-  // Opens both ports. UNAVAILABLE naming the address that cannot be had.
+  // Opens all ports. UNAVAILABLE naming the address that cannot be had,
+  // INVALID_ARGUMENT naming the file of certificates or tokens that is wrong.
   static absl::StatusOr<std::unique_ptr<Application>> Create(
       const Config& config, Backend backend);
 
   // With the ports that were picked for port 0.
   virtual const std::string& address() const = 0;
   virtual const std::string& metrics_address() const = 0;
+  // Empty if there is no port for health alone.
+  virtual std::string health_address() const = 0;
 
   // Brings the tables up in the background. On success the server is ready
   // when `done` runs; see TableStartup::Start.
@@ -40,9 +43,9 @@ class Application {
   // are refused for as long as the application lives.
   virtual void Drain(absl::Duration delay, absl::Duration timeout) = 0;
 
-  // For a process that ends without taking this apart: removes the file of a
-  // unix: address.
-  virtual void RemoveSocketFile() = 0;
+  // For a process that ends without taking this apart: removes the files of
+  // unix: addresses.
+  virtual void RemoveSocketFiles() = 0;
 };
 
 }  // namespace gatherd

@@ -4,11 +4,13 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "absl/strings/str_format.h"
 #include "core/base/sizes.h"
 #include "core/shard/gpu_layout.h"
 #include "core/table/cpu_table.h"
+#include "server/access/access_check.h"
 #include "server/config_environment.h"
 
 namespace gatherd {
@@ -132,8 +134,16 @@ absl::StatusOr<std::string> CheckReport(const Config& config,
   return out;
 }
 
-std::vector<std::string> CheckWarnings(const Config& config) {
+std::vector<std::string> StartWarnings(const Config& config) {
   std::vector<std::string> warnings = EnvironmentWarnings();
+  for (std::string& warning : AccessWarnings(config.server)) {
+    warnings.push_back(std::move(warning));
+  }
+  return warnings;
+}
+
+std::vector<std::string> CheckWarnings(const Config& config) {
+  std::vector<std::string> warnings;
   for (const CatalogTableSpec& table : config.tables) {
     WarnOfMissing(table.table.name, table.source.rows_path, warnings);
     WarnOfMissing(table.table.name, table.source.keys_path, warnings);

@@ -19,8 +19,12 @@ namespace gatherd {
 absl::StatusOr<std::string> CheckReport(const Config& config,
                                         uint32_t num_gpus);
 
+// What a start warns of, too: overrides of nothing, access that is too open.
+// One line each.
+std::vector<std::string> StartWarnings(const Config& config);
+
 // What does not stop the start for certain, but looks wrong from here: source
-// files that are not there, overrides of nothing. One line each.
+// files that are not there. One line each.
 std::vector<std::string> CheckWarnings(const Config& config);
 
 }  // namespace gatherd

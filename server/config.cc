@@ -8,10 +8,11 @@
 #include <system_error>
 #include <utility>
 
-#include "server/config_address.h"
+#include "server/config_access.h"
 #include "server/config_document.h"
 #include "server/config_environment.h"
 #include "server/config_field.h"
+#include "server/config_paths.h"
 #include "server/config_server.h"
 #include "server/config_table.h"
 #include "server/config_tiers.h"
@@ -135,43 +136,21 @@ absl::Status ReadRoot(const ConfigNode& root, Config& config) {
   return ReadSection(root, "the configuration", ConfigFields(), config);
 }
 
-// Relative paths start at the folder of the file `path`. INVALID_ARGUMENT,
-// without a place, if that of `server.address` becomes too long for a socket.
-absl::Status ResolvePaths(const std::string& path, Config& config) {
-  namespace fs = std::filesystem;
-  std::error_code failed;
-  const fs::path file = fs::absolute(path, failed);
-  const fs::path folder = (failed ? fs::path(path) : file).parent_path();
-  const auto resolve = [&folder](const std::string& relative) {
-    return (folder / relative).lexically_normal().string();
-  };
-  std::string& address = config.server.address;
-  if (IsUnixAddress(address)) {
-    address =
-        std::string(kUnixPrefix) + resolve(address.substr(kUnixPrefix.size()));
-    if (!IsUnixAddress(address)) {
-      return absl::InvalidArgumentError(
-          "`address` is `" + address +
-          "`, too long for a socket; allowed: a path of up to 107 bytes");
-    }
-  }
-  for (CatalogTableSpec& table : config.tables) {
-    SourceSpec& source = table.source;
-    if (!source.rows_path.empty()) source.rows_path = resolve(source.rows_path);
-    if (!source.keys_path.empty()) source.keys_path = resolve(source.keys_path);
-  }
-  return absl::OkStatus();
+absl::Status ParseInto(const std::string& text, const std::string& path,
+                       ConfigNode& root, Config& config) {
+  absl::StatusOr<ConfigNode> parsed = ParseConfigDocument(text);
+  if (!parsed.ok()) return parsed.status();
+  root = *std::move(parsed);
+  if (auto status = ReadRoot(root, config); !status.ok()) return status;
+  const auto unusable = ResolvePaths(path, config);
+  if (!unusable.has_value()) return absl::OkStatus();
+  return root.Find("server")
+      ->Find(unusable->key)
+      ->position.Error(unusable->message);
 }
 
-absl::Status ParseInto(const std::string& text, const std::string& path,
-                       Config& config) {
-  const absl::StatusOr<ConfigNode> root = ParseConfigDocument(text);
-  if (!root.ok()) return root.status();
-  if (auto status = ReadRoot(*root, config); !status.ok()) return status;
-  const absl::Status status = ResolvePaths(path, config);
-  if (status.ok()) return status;
-  return root->Find("server")->Find("address")->position.Error(
-      std::string(status.message()));
+absl::Status BehindPath(const std::string& path, const absl::Status& status) {
+  return absl::InvalidArgumentError(path + ":" + std::string(status.message()));
 }
 
 absl::Status ReadFile(const std::string& path, std::string& text) {
@@ -199,24 +178,27 @@ absl::Status ReadFile(const std::string& path, std::string& text) {
 
 absl::StatusOr<Config> ParseConfig(const std::string& text,
                                    const std::string& path) {
+  ConfigNode root;
   Config config;
-  const absl::Status status = ParseInto(text, path, config);
-  if (status.ok()) return config;
-  return absl::InvalidArgumentError(path + ":" + std::string(status.message()));
+  const absl::Status status = ParseInto(text, path, root, config);
+  if (!status.ok()) return BehindPath(path, status);
+  return config;
 }
 
 absl::StatusOr<Config> LoadConfig(const std::string& path) {
   std::string text;
   if (auto status = ReadFile(path, text); !status.ok()) return status;
-  absl::StatusOr<Config> config = ParseConfig(text, path);
-  if (!config.ok()) return config;
-  if (auto status = ApplyEnvironment(config->server); !status.ok()) {
-    return status;
-  }
+  ConfigNode root;
+  Config config;
+  absl::Status status = ParseInto(text, path, root, config);
+  if (status.ok()) status = CheckAccessPaths(root, config.server);
+  if (!status.ok()) return BehindPath(path, status);
+  status = ApplyEnvironment(config.server);
+  if (!status.ok()) return status;
   // What the environment gave may be relative, too.
-  if (auto status = ResolvePaths(path, *config); !status.ok()) {
-    return absl::InvalidArgumentError("GATHERD_SERVER_ADDRESS: " +
-                                      std::string(status.message()));
+  if (const auto unusable = ResolvePaths(path, config)) {
+    return absl::InvalidArgumentError(EnvironmentVariableOf(unusable->key) +
+                                      ": " + unusable->message);
   }
   return config;
 }
@@ -231,6 +213,8 @@ std::vector<std::string> ConfigKeys() {
   };
   add("", KeysOf(ConfigFields()));
   add("server.", KeysOf(ServerFields()));
+  add("server.tls.", KeysOf(TlsFields()));
+  add("server.auth.", KeysOf(AuthFields()));
   add("log.", KeysOf(LogFields()));
   add("tables.", KeysOf(TableFields()));
   add("tables.tiers.", KeysOf(TierFields(TierKind::kGpu)));

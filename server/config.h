@@ -4,6 +4,7 @@
 #define GATHERD_SERVER_CONFIG_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,19 @@
 
 namespace gatherd {
 
+// Paths of PEM files. docs/security.md says what they do.
+struct TlsConfig {
+  std::string certificate;
+  std::string key;
+  std::string client_ca;  // empty: clients need no certificate
+};
+
+// Paths of files of tokens; one of them may be empty.
+struct AuthConfig {
+  std::string read_tokens_file;
+  std::string write_tokens_file;  // empty: nobody may write
+};
+
 struct ServerConfig {
   std::string address = "0.0.0.0:7400";
   std::string metrics_address = "0.0.0.0:7401";
@@ -23,6 +37,10 @@ struct ServerConfig {
   absl::Duration default_deadline = absl::Seconds(1);
   absl::Duration drain_delay = absl::ZeroDuration();
   absl::Duration shutdown_timeout = absl::Seconds(10);
+  std::string health_address;      // empty: no port for health alone
+  std::optional<TlsConfig> tls;    // none: plaintext
+  std::optional<AuthConfig> auth;  // none: no call needs a token
+  bool reflection = true;
 };
 
 struct DevicesConfig {
@@ -45,7 +63,8 @@ struct Config {
 
 // Reads `path`, applies GATHERD_SERVER_* from the environment. INVALID_ARGUMENT
 // `file:line:column: what is wrong, and what is allowed` (or the variable's
-// name in place of the position), also for a file that is not there.
+// name in place of the position), also for a file that is not there, `path`
+// itself or one that `server.tls` or `server.auth` names.
 absl::StatusOr<Config> LoadConfig(const std::string& path);
 
 // The same for text already read, without the environment; `path` is for

@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <regex>
-#include <string_view>
 
 #include "server/config_field.h"
 #include "server/config_server.h"
@@ -17,16 +16,8 @@ namespace {
 
 constexpr std::string_view kPrefix = "GATHERD_SERVER_";
 
-std::string VariableOf(std::string_view key) {
-  std::string variable(kPrefix);
-  for (const char c : key) {
-    variable += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  }
-  return variable;
-}
-
 bool IsOverridable(const ConfigField<ServerConfig>& field) {
-  // The keys that are maps are written as nothing in this version.
+  // The keys that are maps are written as nothing where they are left out.
   return !field.write(ServerConfig()).empty();
 }
 
@@ -41,10 +32,18 @@ bool IsKubernetesVariable(const std::string& variable) {
 
 }  // namespace
 
+std::string EnvironmentVariableOf(std::string_view key) {
+  std::string variable(kPrefix);
+  for (const char c : key) {
+    variable += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  }
+  return variable;
+}
+
 absl::Status ApplyEnvironment(ServerConfig& server) {
   for (const ConfigField<ServerConfig>& field : ServerFields()) {
     if (!IsOverridable(field)) continue;
-    const std::string variable = VariableOf(field.key);
+    const std::string variable = EnvironmentVariableOf(field.key);
     const char* text = std::getenv(variable.c_str());
     if (text == nullptr) continue;
     ConfigEntry entry;
@@ -63,7 +62,8 @@ absl::Status ApplyEnvironment(ServerConfig& server) {
 std::vector<std::string> EnvironmentWarnings() {
   std::vector<std::string> variables;
   for (const ConfigField<ServerConfig>& field : ServerFields()) {
-    if (IsOverridable(field)) variables.push_back(VariableOf(field.key));
+    if (IsOverridable(field))
+      variables.push_back(EnvironmentVariableOf(field.key));
   }
   // Without what all have in common, which would make all of them near.
   std::vector<std::string_view> known;

@@ -4,12 +4,16 @@
 #define GATHERD_SERVER_CONFIG_ENVIRONMENT_H_
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "server/config.h"
 
 namespace gatherd {
+
+// The one that overrides a key of `server`.
+std::string EnvironmentVariableOf(std::string_view key);
 
 // INVALID_ARGUMENT "VARIABLE: what is wrong, and what is allowed".
 absl::Status ApplyEnvironment(ServerConfig& server);

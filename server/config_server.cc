@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/time/time.h"
+#include "server/config_access.h"
 #include "server/config_address.h"
 #include "server/config_value.h"
 
@@ -48,6 +49,14 @@ absl::Status ReadMetricsAddress(const ConfigValue& value,
   return ReadText(value, server.metrics_address);
 }
 
+absl::Status ReadHealthAddress(const ConfigValue& value, ServerConfig& server) {
+  const std::string& text = value.node().text;
+  if (!text.empty() && !IsHostPort(text) && !IsUnixAddress(text)) {
+    return value.Refuse();
+  }
+  return ReadText(value, server.health_address);
+}
+
 // A setting of a later version: only as good as left out.
 absl::Status ReadEmpty(const ConfigValue& value, ServerConfig&) {
   std::string text;
@@ -56,12 +65,6 @@ absl::Status ReadEmpty(const ConfigValue& value, ServerConfig&) {
 }
 
 std::string WriteEmpty(const ServerConfig&) { return WriteText(""); }
-
-absl::Status ReadUnsupported(const ConfigValue& value, ServerConfig&) {
-  return value.RefuseForNow();
-}
-
-std::string LeaveOut(const ServerConfig&) { return ""; }
 
 }  // namespace
 
@@ -124,12 +127,21 @@ const std::vector<ConfigField<ServerConfig>>& ServerFields() {
        [](const ServerConfig& server) {
          return WriteDuration(server.shutdown_timeout);
        }},
-      {"health_address", "\"\", nothing else in this version", ReadEmpty,
-       WriteEmpty},
+      {"health_address",
+       "\"\", host:port, [ipv6]:port or unix:path, the port from 0 to 65535",
+       ReadHealthAddress,
+       [](const ServerConfig& server) {
+         return WriteText(server.health_address);
+       }},
       {"snapshot_directory", "\"\", nothing else in this version", ReadEmpty,
        WriteEmpty},
-      {"tls", "", ReadUnsupported, LeaveOut},
-      {"auth", "", ReadUnsupported, LeaveOut},
+      {"reflection", "true or false",
+       [](const ConfigValue& value, ServerConfig& server) {
+         return ReadBool(value, server.reflection);
+       },
+       [](const ServerConfig& server) { return WriteBool(server.reflection); }},
+      {"tls", "", ReadTls, WriteTls},
+      {"auth", "", ReadAuth, WriteAuth},
   };
   return fields;
 }

@@ -2,7 +2,9 @@
 
 #include <google/protobuf/stubs/logging.h>
 #include <grpc/support/log.h>
+#include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/impl/server_builder_option.h>
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
 #include <unistd.h>
@@ -10,6 +12,7 @@
 #include <algorithm>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "server/listen_address.h"
@@ -46,6 +49,21 @@ void SetUpTransport(uint64_t max_message_bytes, grpc::ServerBuilder& builder) {
       kMinClientPingIntervalMs);
 }
 
+// Reflection comes with the library to every server of the process.
+class WithoutReflection final : public grpc::ServerBuilderOption {
+ public:
+  void UpdateArguments(grpc::ChannelArguments*) override {}
+  void UpdatePlugins(std::vector<std::unique_ptr<grpc::ServerBuilderPlugin>>*
+                         plugins) override {
+    plugins->erase(std::remove_if(plugins->begin(), plugins->end(),
+                                  [](const auto& plugin) {
+                                    return plugin->name() ==
+                                           "proto_server_reflection";
+                                  }),
+                   plugins->end());
+  }
+};
+
 absl::Status CannotListen(const std::string& address) {
   return absl::UnavailableError(
       absl::StrCat("cannot listen on ", address,
@@ -55,8 +73,28 @@ absl::Status CannotListen(const std::string& address) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<GrpcEndpoint>> GrpcEndpoint::Listen(
-    const std::string& address, uint64_t max_message_bytes,
+    const GrpcEndpointOptions& options,
     absl::Span<grpc::Service* const> services) {
+  std::unique_ptr<GrpcEndpoint> endpoint(new GrpcEndpoint);
+  absl::Status status = endpoint->Open(options, services);
+  if (!status.ok()) return status;
+  return endpoint;
+}
+
+absl::StatusOr<std::unique_ptr<GrpcEndpoint>> GrpcEndpoint::ListenForHealth(
+    const std::string& address) {
+  constexpr uint64_t kMaxHealthMessageBytes = 4096;
+  return Listen({address, grpc::InsecureServerCredentials(),
+                 kMaxHealthMessageBytes, false},
+                {});
+}
+
+GrpcEndpoint::GrpcEndpoint()
+    : fallback_(std::make_unique<grpc::CallbackGenericService>()) {}
+
+absl::Status GrpcEndpoint::Open(const GrpcEndpointOptions& options,
+                                absl::Span<grpc::Service* const> services) {
+  const std::string& address = options.address;
   const std::string_view path = UnixSocketPath(address);
   if (!path.empty() && UnixSocketInUse(path)) return CannotListen(address);
 
@@ -65,23 +103,24 @@ absl::StatusOr<std::unique_ptr<GrpcEndpoint>> GrpcEndpoint::Listen(
   google::protobuf::SetLogHandler(nullptr);
   grpc::EnableDefaultHealthCheckService(true);
   grpc::ServerBuilder builder;
-  SetUpTransport(max_message_bytes, builder);
+  SetUpTransport(options.max_message_bytes, builder);
+  if (!options.reflection) {
+    builder.SetOption(std::make_unique<WithoutReflection>());
+  }
   for (grpc::Service* service : services) builder.RegisterService(service);
+  if (services.empty()) builder.RegisterCallbackGenericService(fallback_.get());
   int port = 0;
-  builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &port);
-  std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
-  if (server == nullptr) return CannotListen(address);
-  auto endpoint = std::unique_ptr<GrpcEndpoint>(
-      new GrpcEndpoint(WithPort(address, port), std::move(server)));
-  endpoint->SetServing(false);
-  return endpoint;
+  builder.AddListeningPort(address, options.credentials, &port);
+  server_ = builder.BuildAndStart();
+  if (server_ == nullptr) return CannotListen(address);
+  address_ = WithPort(address, port);
+  SetServing(false);
+  return absl::OkStatus();
 }
 
-GrpcEndpoint::GrpcEndpoint(std::string address,
-                           std::unique_ptr<grpc::Server> server)
-    : address_(std::move(address)), server_(std::move(server)) {}
-
-GrpcEndpoint::~GrpcEndpoint() { Shutdown(absl::Now()); }
+GrpcEndpoint::~GrpcEndpoint() {
+  if (server_ != nullptr) Shutdown(absl::Now());
+}
 
 void GrpcEndpoint::SetServing(bool serving) {
   grpc::HealthCheckServiceInterface* health = server_->GetHealthCheckService();

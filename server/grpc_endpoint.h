@@ -1,4 +1,4 @@
-// The gRPC port: transport options, health (grpc.health.v1), reflection.
+// A gRPC port: transport options, health (grpc.health.v1), reflection.
 #ifndef GATHERD_SERVER_GRPC_ENDPOINT_H_
 #define GATHERD_SERVER_GRPC_ENDPOINT_H_
 
@@ -11,20 +11,33 @@
 #include "absl/types/span.h"
 
 namespace grpc {
+class CallbackGenericService;
 class Server;
+class ServerCredentials;
 class Service;
 }  // namespace grpc
 
 namespace gatherd {
 
+struct GrpcEndpointOptions {
+  std::string address;
+  std::shared_ptr<grpc::ServerCredentials> credentials;
+  uint64_t max_message_bytes;
+  bool reflection;
+};
+
 class GrpcEndpoint {
  public:
-  // Opens `address` at once, health saying NOT_SERVING. The services outlive
+  // Opens the address at once, health saying NOT_SERVING. The services outlive
   // the endpoint. UNAVAILABLE naming the address if it cannot be had, because
   // it is in use or not of this machine.
   static absl::StatusOr<std::unique_ptr<GrpcEndpoint>> Listen(
-      const std::string& address, uint64_t max_message_bytes,
+      const GrpcEndpointOptions& options,
       absl::Span<grpc::Service* const> services);
+
+  // The same in plaintext, with health and nothing else.
+  static absl::StatusOr<std::unique_ptr<GrpcEndpoint>> ListenForHealth(
+      const std::string& address);
 
   // Shuts down, cancelling what still runs.
   ~GrpcEndpoint();
@@ -43,10 +56,15 @@ class GrpcEndpoint {
   void Shutdown(absl::Time deadline);
 
  private:
-  GrpcEndpoint(std::string address, std::unique_ptr<grpc::Server> server);
+  GrpcEndpoint();
 
-  const std::string address_;
-  const std::unique_ptr<grpc::Server> server_;
+  absl::Status Open(const GrpcEndpointOptions& options,
+                    absl::Span<grpc::Service* const> services);
+
+  std::string address_;
+  // Answers UNIMPLEMENTED on a port without services: gRPC wants one.
+  const std::unique_ptr<grpc::CallbackGenericService> fallback_;
+  std::unique_ptr<grpc::Server> server_;  // nullptr if it cannot be opened
 };
 
 }  // namespace gatherd

@@ -1,13 +1,15 @@
 // gatherd: does what its command line asks for.
 #include <cstdio>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "cli/version.h"
 #include "core/base/heap.h"
+#include "server/access/access_check.h"
 #include "server/backend.h"
 #include "server/check.h"
 #include "server/config.h"
-#include "server/config_environment.h"
 #include "server/exit_code.h"
 #include "server/invocation.h"
 #include "server/log.h"
@@ -24,7 +26,11 @@ int Refuse(const std::string& message) {
 int Check(const Config& config, uint32_t num_gpus) {
   const auto report = CheckReport(config, num_gpus);
   if (!report.ok()) return Refuse(std::string(report.status().message()));
-  for (const std::string& warning : CheckWarnings(config)) {
+  std::vector<std::string> warnings = StartWarnings(config);
+  for (std::string& warning : CheckWarnings(config)) {
+    warnings.push_back(std::move(warning));
+  }
+  for (const std::string& warning : warnings) {
     std::fprintf(stderr, "warning: %s\n", warning.c_str());
   }
   std::fputs(report->c_str(), stdout);
@@ -34,7 +40,7 @@ int Check(const Config& config, uint32_t num_gpus) {
 int Serve(const Config& config) {
   KeepFreedMessageMemory();
   SetUpLogging(config.log);
-  for (const std::string& warning : EnvironmentWarnings()) {
+  for (const std::string& warning : StartWarnings(config)) {
     Log(LogLevel::kWarning, warning);
   }
   return RunServer(config);
@@ -58,6 +64,8 @@ int Main(int argc, char** argv) {
 
   const auto config = LoadConfig(invocation->config_path);
   if (!config.ok()) return Refuse(std::string(config.status().message()));
+  const absl::Status files = CheckAccessFiles(config->server);
+  if (!files.ok()) return Refuse(std::string(files.message()));
   if (invocation->action == Invocation::Action::kServe) return Serve(*config);
   return Check(*config, invocation->num_gpus);
 }

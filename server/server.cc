@@ -79,7 +79,7 @@ int Fail(std::string_view what, const absl::Status& status,
 // shuts down answers CANCELLED to calls that reach it meanwhile, a connection
 // that closes gives UNAVAILABLE, for which clients go elsewhere.
 [[noreturn]] void EndProcess(Application& application) {
-  application.RemoveSocketFile();
+  application.RemoveSocketFiles();
   Log(LogLevel::kInfo, "stopped");
   std::_Exit(kExitOk);
 }
@@ -135,10 +135,16 @@ int RunServer(const Config& config) {
 
   auto application = Application::Create(config, *std::move(backend));
   if (!application.ok()) {
-    return Fail("cannot start", application.status(), kExitFailure);
+    return Fail("cannot start", application.status(),
+                absl::IsInvalidArgument(application.status()) ? kExitUsage
+                                                              : kExitFailure);
   }
   Announce("listening on " + (*application)->address());
   Announce("metrics on " + (*application)->metrics_address());
+  if (const std::string health = (*application)->health_address();
+      !health.empty()) {
+    Announce("health on " + health);
+  }
 
   Events events;
   signals.Watch([&] { events.Signalled(); });

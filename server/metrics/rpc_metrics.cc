@@ -65,6 +65,17 @@ std::string_view RpcMethodName(RpcMethod method) {
   return kMethods[static_cast<size_t>(method)].method;
 }
 
+std::optional<RpcMethod> FindRpcMethod(std::string_view path) {
+  for (size_t i = 0; i < kNumRpcMethods; ++i) {
+    const MethodInfo& info = kMethods[i];
+    if (path ==
+        "/" + std::string(info.service) + "/" + std::string(info.method)) {
+      return static_cast<RpcMethod>(i);
+    }
+  }
+  return std::nullopt;
+}
+
 RpcMetrics::RpcMetrics() : methods_(kNumRpcMethods) {}
 
 void RpcMetrics::Started(RpcMethod rpc) { method(rpc).started.Add(1); }

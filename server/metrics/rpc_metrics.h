@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -33,6 +34,9 @@ inline constexpr size_t kNumRpcMethods = 7;
 inline constexpr size_t kNumRpcCodes = 17;  // those of gRPC and absl::Status
 
 std::string_view RpcMethodName(RpcMethod method);  // "Lookup", ...
+
+// The method of "/gatherd.v1.EmbeddingService/Lookup"; none if it is not ours.
+std::optional<RpcMethod> FindRpcMethod(std::string_view path);
 
 class RpcMetrics {
  public:

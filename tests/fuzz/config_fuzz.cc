@@ -74,7 +74,10 @@ std::vector<std::string> FuzzSeeds() {
       "  default_deadline: 250ms\n"
       "  drain_delay: 0\n"
       "  shutdown_timeout: 2m\n"
-      "  health_address: ''\n"
+      "  health_address: unix:h\n"
+      "  reflection: false\n"
+      "  tls: {certificate: a/c, key: /k, client_ca: ../x}\n"
+      "  auth: {read_tokens_file: r, write_tokens_file: w}\n"
       "log: {level: debug, format: json}\n"
       "devices: [3, 0, 1]\n"
       "tables: []\n",

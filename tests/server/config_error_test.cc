@@ -72,30 +72,28 @@ TEST_CASE("Refused: server", "[config]") {
        "1:1: server is empty; allowed: a map with the keys address, "
        "metrics_address, max_message_bytes, max_keys_per_request, "
        "max_inflight_bytes, default_deadline, drain_delay, shutdown_timeout, "
-       "health_address, snapshot_directory, tls, auth"},
+       "health_address, snapshot_directory, reflection, tls, auth"},
       {"server:\n  adress: a:1\n",
        "2:3: unknown key `adress` of server, perhaps `address`; allowed: "
        "address, metrics_address, max_message_bytes, max_keys_per_request, "
        "max_inflight_bytes, default_deadline, drain_delay, shutdown_timeout, "
-       "health_address, snapshot_directory, tls, auth"},
+       "health_address, snapshot_directory, reflection, tls, auth"},
       {"server:\n  drain_delay: 1s\n  drain_delay: 2s\n",
        "3:3: `drain_delay` is given twice, first in line 2; allowed: once"},
       {"server: {metrics_address: 'unix:/x'}",
        "1:27: `metrics_address` is `unix:/x`; allowed: host:port or "
        "[ipv6]:port, the port from 0 to 65535"},
-      {"server: {tls: {certificate: c, key: k}}",
-       "1:10: `tls` is not supported by this version yet; leave it out"},
-      {"server:\n  auth:\n    read_tokens_file: f",
-       "2:3: `auth` is not supported by this version yet; leave it out"},
-      {"server: {health_address: '0.0.0.0:1'}",
-       "1:10: `health_address` is not supported by this version yet; leave it "
-       "out"},
       {"server: {snapshot_directory: /tmp}",
        "1:10: `snapshot_directory` is not supported by this version yet; leave "
        "it out"},
       {"server: {health_address: }",
-       "1:26: `health_address` is empty; allowed: \"\", nothing else in this "
-       "version"},
+       "1:26: `health_address` is empty; allowed: \"\", host:port, [ipv6]:port "
+       "or unix:path, the port from 0 to 65535"},
+      {"server: {health_address: localhost}",
+       "1:26: `health_address` is `localhost`; allowed: \"\", host:port, "
+       "[ipv6]:port or unix:path, the port from 0 to 65535"},
+      {"server: {reflection: no}",
+       "1:22: `reflection` is `no`; allowed: true or false"},
   });
 }
 

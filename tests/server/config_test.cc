@@ -29,7 +29,10 @@ server:
   default_deadline: 250ms
   drain_delay: 5s
   shutdown_timeout: 2m
-  health_address: ""
+  health_address: unix:health.sock
+  reflection: false
+  tls: {certificate: tls/c.pem, key: /k.pem, client_ca: ../ca.pem}
+  auth: {read_tokens_file: r, write_tokens_file: w}
   snapshot_directory: ''
 log: {level: debug, format: json}
 devices: [3, 0, 1]
@@ -66,6 +69,15 @@ void CheckFull(const Config& config) {
   CHECK(server.default_deadline == absl::Milliseconds(250));
   CHECK(server.drain_delay == absl::Seconds(5));
   CHECK(server.shutdown_timeout == absl::Minutes(2));
+  CHECK(server.health_address == "unix:/c/health.sock");
+  CHECK_FALSE(server.reflection);
+  REQUIRE(server.tls.has_value());
+  CHECK(server.tls->certificate == "/c/tls/c.pem");
+  CHECK(server.tls->key == "/k.pem");
+  CHECK(server.tls->client_ca == "/ca.pem");
+  REQUIRE(server.auth.has_value());
+  CHECK(server.auth->read_tokens_file == "/c/r");
+  CHECK(server.auth->write_tokens_file == "/c/w");
   CHECK(config.log.level == LogLevel::kDebug);
   CHECK(config.log.format == LogFormat::kJson);
   CHECK(config.devices.kind == DevicesConfig::Kind::kList);
@@ -195,6 +207,7 @@ TEST_CASE("The effective configuration shows every value", "[config]") {
   shutdown_timeout: 10s
   health_address: ""
   snapshot_directory: ""
+  reflection: true
 log: {level: info, format: text}
 devices: auto
 tables:
@@ -278,7 +291,8 @@ TEST_CASE("The environment overrides scalar keys of server", "[config]") {
   const Variable inflight("GATHERD_SERVER_MAX_INFLIGHT_BYTES", "3GiB");
   const Variable deadline("GATHERD_SERVER_DEFAULT_DEADLINE", "4ms");
   const Variable timeout("GATHERD_SERVER_SHUTDOWN_TIMEOUT", "5m");
-  const Variable health("GATHERD_SERVER_HEALTH_ADDRESS", "");
+  const Variable health("GATHERD_SERVER_HEALTH_ADDRESS", "[::1]:3");
+  const Variable reflection("GATHERD_SERVER_REFLECTION", "false");
   const absl::StatusOr<Config> config = LoadConfig(file.path());
   INFO(config.status());
   REQUIRE(config.ok());
@@ -290,6 +304,8 @@ TEST_CASE("The environment overrides scalar keys of server", "[config]") {
   CHECK(config->server.default_deadline == absl::Milliseconds(4));
   CHECK(config->server.drain_delay == absl::Seconds(1));
   CHECK(config->server.shutdown_timeout == absl::Minutes(5));
+  CHECK(config->server.health_address == "[::1]:3");
+  CHECK_FALSE(config->server.reflection);
 }
 
 TEST_CASE("A wrong override is refused naming the variable", "[config]") {
@@ -300,10 +316,14 @@ TEST_CASE("A wrong override is refused naming the variable", "[config]") {
           "GATHERD_SERVER_DRAIN_DELAY: `drain_delay` is `soon`; allowed: 0s to "
           "1440m, with us, ms, s or m as in 5s");
   }
-  const Variable later("GATHERD_SERVER_HEALTH_ADDRESS", "0.0.0.0:1");
+  const std::string long_name(107, 'a');
+  const Variable health("GATHERD_SERVER_HEALTH_ADDRESS",
+                        ("unix:" + long_name).c_str());
   CHECK(LoadConfig(file.path()).status().message() ==
-        "GATHERD_SERVER_HEALTH_ADDRESS: `health_address` is not supported by "
-        "this version yet; leave it out");
+        "GATHERD_SERVER_HEALTH_ADDRESS: `health_address` is `unix:/tmp/" +
+            long_name +
+            "`, too long for a socket; allowed: a path of up to "
+            "107 bytes");
 }
 
 }  // namespace

@@ -34,14 +34,17 @@ CALL_TIMEOUT_S = 30
 METHODS = ("Lookup", "LookupStream", "Update", "UpdateStream", "Erase")
 
 
-def open_channel(address):
+def open_channel(address, credentials=None):
     """A channel with a connection of its own and no message limits."""
-    return grpc.insecure_channel(address, options=[
+    options = [
         ("grpc.max_receive_message_length", -1),
         ("grpc.max_send_message_length", -1),
         ("grpc.use_local_subchannel_pool", 1),
         ("grpc.enable_http_proxy", 0),
-    ])
+    ]
+    if credentials is None:
+        return grpc.insecure_channel(address, options=options)
+    return grpc.secure_channel(address, credentials, options=options)
 
 
 def table_lookup(table, keys, **fields):
@@ -61,8 +64,8 @@ def table_update(table, keys, rows, mode=SET, data_type=FLOAT32):
 class Client:
     """One channel; the short calls take and return parts of one table."""
 
-    def __init__(self, address):
-        self.channel = open_channel(address)
+    def __init__(self, address, channel=None):
+        self.channel = channel or open_channel(address)
         self.embeddings = pb_grpc.EmbeddingServiceStub(self.channel)
         self.tables = pb_grpc.TableServiceStub(self.channel)
 
@@ -155,8 +158,8 @@ class ApiTestCase(unittest.TestCase):
         if cls.server is not None and (code := cls.server.stop()) != 0:
             raise AssertionError(f"gatherd ended with {code}")
 
-    def connect(self, server):
-        client = Client(server.address)
+    def connect(self, server, channel=None):
+        client = Client(server.address, channel)
         self.addCleanup(client.close)
         return client
 

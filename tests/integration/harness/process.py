@@ -174,6 +174,10 @@ class Server:
         self.address = self._logged(r'\blistening on ([^\s"]+)')
         self.metrics_address = self._logged(r'\bmetrics on ([^\s"]+)')
 
+    def wait_health_address(self):
+        """Of a server that is configured to have one."""
+        return self._logged(r'\bhealth on ([^\s"]+)')
+
     def wait_ready(self):
         def ready():
             if self.process.poll() is not None:
