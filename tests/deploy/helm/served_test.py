@@ -1,6 +1,8 @@
 """What the chart renders serves, answers its probes and drains in time."""
 
 import pathlib
+import shutil
+import tempfile
 import threading
 import time
 import unittest
@@ -13,7 +15,8 @@ from proto.gatherd.v1 import gatherd_pb2 as pb
 from tests.deploy.helm import helm
 from tests.deploy.helm.simulated_pod import Pod, ports
 from tests.integration.harness.api import CALL_TIMEOUT_S, Client
-from tests.integration.harness.process import gatherd, wait_until
+from tests.integration.harness.certificates import Authority
+from tests.integration.harness.process import gatherctl, gatherd
 
 _DATA = pathlib.Path("testdata").resolve()
 
@@ -56,6 +59,49 @@ class ServedTest(unittest.TestCase):
         keys = np.load(_DATA / "words_2000_keys.npy")
         rows = np.load(_DATA / "words_2000_100d.npy")
         np.testing.assert_array_equal(client.rows("words", keys), rows)
+
+    def secrets(self):
+        """The folders of the volumes that Secrets would fill."""
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="gatherd_test_"))
+        self.addCleanup(shutil.rmtree, folder)
+        authority = Authority(str(folder))
+        for name in ("tls", "client"):
+            (folder / name).mkdir()
+            identity = authority.issue(name)
+            shutil.copy(identity.certificate, folder / name / "tls.crt")
+            shutil.copy(identity.key, folder / name / "tls.key")
+            shutil.copy(authority.certificate, folder / name / "ca.crt")
+        (folder / "auth").mkdir()
+        for name in ("read-tokens", "write-tokens"):
+            (folder / "auth" / name).write_text(f"{name}-1\n")
+        return {name: folder / name for name in ("tls", "client", "auth")}
+
+    def test_secrets_are_used(self):
+        volumes = self.secrets()
+        objects, pod = self.start("secured", volumes)
+        # kubelet has neither certificate nor token.
+        for name in ("readinessProbe", "livenessProbe"):
+            self.assertTrue(pod.probe(name), name)
+        result = pod.run_test(objects)
+        self.assertEqual(0, result.returncode, result.stdout + result.stderr)
+
+        address = f"--address=127.0.0.1:{pod.port('grpc')}"
+        certificates = [f"--ca={volumes['tls']}/ca.crt",
+                        f"--cert={volumes['client']}/tls.crt",
+                        f"--key={volumes['client']}/tls.key"]
+        token = f"--token-file={volumes['auth']}/read-tokens"
+        refused = {
+            "UNAVAILABLE": (certificates[:1] + [token], "tables"),
+            "UNAUTHENTICATED": (certificates, "tables"),
+            "PERMISSION_DENIED": (certificates + [token], "erase", "words",
+                                  "1"),
+        }
+        for code, (flags, *command) in refused.items():
+            result = gatherctl(address, "--timeout=5s", *flags, *command)
+            self.assertEqual(1, result.returncode, code)
+            self.assertIn(code, result.stderr)
+        self.assertEqual(0, gatherctl(
+            address, *certificates, token, "tables").returncode)
 
     def test_helm_test_leaves_nothing_behind(self):
         # `replicas` has a table whose missing keys are errors.

@@ -23,7 +23,7 @@ _SERVING = b"\x08\x01"  # HealthCheckResponse{status: SERVING}
 def ports():
     """Values for config.server: ports that nobody else has."""
     return {key: f"0.0.0.0:{free_port()}"
-            for key in ("address", "metrics_address")}
+            for key in ("address", "metrics_address", "health_address")}
 
 
 class Pod:
