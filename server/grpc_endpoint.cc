@@ -10,11 +10,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "server/listen_address.h"
 #include "server/log.h"
 
@@ -29,17 +31,39 @@ constexpr int kKeepaliveTimeoutMs = 20'000;
 // Clients may ping this often, also between calls, as proxies make them.
 constexpr int kMinClientPingIntervalMs = 10'000;
 
+// How long a connection may take to say who it is, in TLS and in HTTP/2.
+constexpr int kHandshakeTimeoutMs = 10'000;
+// Of gRPC, in the log.
+constexpr int kMaxErrorsPerSecond = 10;
+
+// Whether one more of gRPC's errors may be written: each handshake that fails
+// is one, so clients decide how many there are.
+bool IsWithinErrorRate() {
+  static std::atomic<int64_t> second{0};
+  static std::atomic<int> num_errors{0};
+  const int64_t now = absl::ToUnixSeconds(absl::Now());
+  // Relaxed: an error more or less where two threads meet does not matter.
+  if (second.exchange(now, std::memory_order_relaxed) != now) {
+    num_errors.store(0, std::memory_order_relaxed);
+  }
+  return num_errors.fetch_add(1, std::memory_order_relaxed) <
+         kMaxErrorsPerSecond;
+}
+
 // gRPC's own log lines go where ours go.
 void LogLine(gpr_log_func_args* line) {
-  Log(line->severity == GPR_LOG_SEVERITY_ERROR ? LogLevel::kWarning
-                                               : LogLevel::kDebug,
-      "grpc", {{"text", line->message}});
+  const bool is_error = line->severity == GPR_LOG_SEVERITY_ERROR;
+  if (is_error && !IsWithinErrorRate()) return;
+  Log(is_error ? LogLevel::kWarning : LogLevel::kDebug, "grpc",
+      {{"text", line->message}});
 }
 
 void SetUpTransport(uint64_t max_message_bytes, grpc::ServerBuilder& builder) {
   builder.SetMaxReceiveMessageSize(static_cast<int>(
       std::min<uint64_t>(max_message_bytes, std::numeric_limits<int>::max())));
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
+                             kHandshakeTimeoutMs);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveTimeMs);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS,
                              kKeepaliveTimeoutMs);

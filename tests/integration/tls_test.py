@@ -1,10 +1,12 @@
 """TLS: who is believed, who is let in, and certificates that change."""
 
+import contextlib
 import os
 import shutil
 import socket
 import ssl
 import tempfile
+import time
 
 import grpc
 
@@ -116,6 +118,28 @@ class TlsTest(TlsTestCase):
         with socket.create_connection((host, int(port))) as connection:
             with self.assertRaises((ssl.SSLError, ConnectionError)):
                 context.wrap_socket(connection)
+
+    def test_strangers_neither_fill_the_log_nor_stay(self):
+        server = self.start({"certificate": self.identity.certificate,
+                             "key": self.identity.key})
+        host, port = server.address.split(":")
+        began = time.monotonic()
+        with socket.create_connection((host, int(port))) as silent:
+            for _ in range(200):
+                with socket.create_connection((host, int(port))) as stranger:
+                    stranger.sendall(b"GET / HTTP/1.1\r\n\r\n")
+                    stranger.settimeout(HANDSHAKE_TIMEOUT_S)
+                    with contextlib.suppress(ConnectionError):
+                        while stranger.recv(1000):
+                            pass
+            seconds = time.monotonic() - began
+            self.assertIn("Handshake failed", server.log())
+            self.assertLessEqual(server.log().count("Handshake failed"),
+                                 10 * (seconds + 2))
+            self.connect_with(server, self.authority).lookup("words", [1])
+            silent.settimeout(20)
+            self.assertEqual(silent.recv(1), b"")  # it is hung up on
+        self.assertLess(time.monotonic() - began, 15)
 
     def test_an_expired_certificate_is_said_and_not_believed(self):
         expired = self.authority.issue("expired", days=-1)

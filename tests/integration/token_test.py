@@ -89,7 +89,8 @@ class RightsTest(TokenTestCase):
             config_of([table_of("words", 2, 100)],
                       {"auth": {"read_tokens_file": "r",
                                 "write_tokens_file": "w"}},
-                      log={"level": "debug"}), folder=folder))
+                      log={"level": "debug"}), folder=folder,
+            env={"GRPC_VERBOSITY": "debug"}))
 
     def check(self, methods, code, *authorization):
         client = self.client_of(self.server, *authorization)
