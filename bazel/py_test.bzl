@@ -2,14 +2,19 @@
 
 _SCRIPT = """\
 #!/bin/bash
-export PYTHONPATH="$PWD" PYTHONDONTWRITEBYTECODE=1
+export PYTHONPATH="{path}" PYTHONDONTWRITEBYTECODE=1
 exec /usr/bin/python3 bazel/py_test_main.py {main} "$@"
 """
 
 def _gatherd_py_test_impl(ctx):
     script = ctx.actions.declare_file(ctx.label.name)
     main = ctx.files.srcs[0].short_path
-    ctx.actions.write(script, _SCRIPT.format(main = main), is_executable = True)
+    path = ":".join(["$PWD"] + ["$PWD/" + path for path in ctx.attr.imports])
+    ctx.actions.write(
+        script,
+        _SCRIPT.format(main = main, path = path),
+        is_executable = True,
+    )
     runfiles = ctx.runfiles(
         files = ctx.files.srcs + ctx.files.data + [ctx.file._runner],
     )
@@ -33,6 +38,9 @@ gatherd_py_test = rule(
             mandatory = True,
         ),
         "data": attr.label_list(allow_files = True),
+        "imports": attr.string_list(
+            doc = "Folders besides the root to import from, by their paths.",
+        ),
         "_runner": attr.label(
             allow_single_file = True,
             default = "//bazel:py_test_main.py",
