@@ -1,0 +1,58 @@
+"""Connections to a server: where it is, and how to prove who we are."""
+
+from typing import Optional, Tuple, Union
+
+import grpc
+
+# PEM text, not a file's name.
+Pem = Union[bytes, str, None]
+
+# gRPC waits so long after a failed connection before it tries again, and fails
+# every call meanwhile. Its own first wait, a second, is longer than most of our
+# deadlines.
+_INITIAL_RECONNECT_BACKOFF_MS = 50
+_MAX_RECONNECT_BACKOFF_MS = 2000
+
+_OPTIONS = (
+    # The server's limits decide.
+    ("grpc.max_receive_message_length", -1),
+    ("grpc.max_send_message_length", -1),
+    # Channels to one address would otherwise share one connection.
+    ("grpc.use_local_subchannel_pool", 1),
+    ("grpc.initial_reconnect_backoff_ms", _INITIAL_RECONNECT_BACKOFF_MS),
+    ("grpc.max_reconnect_backoff_ms", _MAX_RECONNECT_BACKOFF_MS),
+    # A retry policy out of DNS could repeat an ADD.
+    ("grpc.service_config_disable_resolution", 1),
+)
+
+
+def _pem(text: Pem) -> Optional[bytes]:
+    return text.encode() if isinstance(text, str) else text
+
+
+def open_channel(address: str, root_certificates: Pem, certificate: Pem,
+                 private_key: Pem, tls: bool) -> grpc.Channel:
+    """A channel with a connection of its own, not yet connected.
+
+    Thread-safe. ValueError if the arguments contradict each other.
+    """
+    if not address:
+        raise ValueError("address is empty")
+    if (certificate is None) != (private_key is None):
+        raise ValueError("a client certificate needs its private_key, and a "
+                         "private_key its certificate")
+    if not tls and root_certificates is None and certificate is None:
+        return grpc.insecure_channel(address, _OPTIONS)
+    credentials = grpc.ssl_channel_credentials(
+        _pem(root_certificates), _pem(private_key), _pem(certificate))
+    return grpc.secure_channel(address, credentials, _OPTIONS)
+
+
+def metadata_of(token: Optional[str]) -> Tuple[Tuple[str, str], ...]:
+    """What the server is to see with each call."""
+    if not token:
+        return ()
+    if not all("!" <= character <= "~" for character in token):
+        raise ValueError("token has a character that is not printable ASCII, "
+                         "or a space")
+    return (("authorization", f"Bearer {token}"),)
