@@ -89,21 +89,19 @@ class ConfigTest(HelmTestCase):
 
 class MemoryTest(HelmTestCase):
 
-    def limit(self, tables, devices="cpu", gpus=0):
+    def check_limit(self, tables, devices="cpu", backend="cpu", gpus=0):
+        """Compares the limit of a pod with what its configuration takes."""
         objects = self.helm.render(values={
             "config": {"devices": devices, "tables": tables},
             "gpu": {"count": gpus}})
         resources = helm.container(objects)["resources"]
         self.assertEqual(resources["requests"]["memory"],
                          resources["limits"]["memory"])
-        return bytes_of(resources["limits"]["memory"])
-
-    def check_limit(self, tables, devices="cpu", backend="cpu", gpus=0):
         needed = checked_bytes(
-            {"devices": devices, "tables": tables}, backend)
+            yaml.safe_load(helm.config_text(objects)), backend)
         inflight = 1 << 30  # the chart's own setting
         on_top = inflight + _PROCESS_BYTES + gpus * _GPU_BYTES
-        counted = self.limit(tables, devices, gpus) - on_top
+        counted = bytes_of(resources["limits"]["memory"]) - on_top
         self.assertGreaterEqual(counted, needed)
         self.assertLessEqual(counted, needed + needed // 100 + _MIB)
         return needed
@@ -120,7 +118,8 @@ class MemoryTest(HelmTestCase):
                 self.check_limit([table])
 
     def test_sizes_and_their_spelling(self):
-        for number, rows in enumerate((1, 100, "10K", 3333333, "20M")):
+        for number, rows in enumerate(
+                (1, 100, "10K", 3333333, "20M", 100000000)):
             with self.subTest(rows):
                 self.check_limit([table_of(number, "float16", 64, rows)])
 

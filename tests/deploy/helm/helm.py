@@ -10,7 +10,7 @@ import zipfile
 
 import yaml
 
-from tests.deploy.helm import npm_packages
+from tests.deploy import npm_packages
 
 CHART = pathlib.Path("deploy/helm/gatherd")
 RELEASE, NAMESPACE = "gatherd", "serving"

@@ -8,7 +8,8 @@ import shutil
 import subprocess
 import unittest
 
-from tests.deploy.helm import helm, npm_packages
+from tests.deploy import npm_packages
+from tests.deploy.helm import helm
 
 _SCRIPT = pathlib.Path("tests/deploy/helm/validate_objects.mjs").resolve()
 # Of NVIDIA's driver: no package has its type.

@@ -13,6 +13,7 @@ _TIMEOUT_S = 240
 KUBERNETES_MODELS = "kubernetes-models@4.5.1"
 OPERATOR_MODELS = "@kubernetes-models/prometheus-operator@4.4.4"
 TYPESCRIPT = "typescript@5.9.3"
+DOCKERFILE_UTILS = "dockerfile-utils@0.16.3"
 
 
 def install(*packages):
