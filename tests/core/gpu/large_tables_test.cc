@@ -115,7 +115,8 @@ TEST_CASE("a hashed table and batches of more than 4 GiB", "[large]") {
   const TestTable large = Make(KeySpace::kHashed, kDim, kRows);
   std::vector<int64_t> keys;
   for (int64_t i = 0; i < kRows; ++i) {
-    keys.push_back(i * int64_t{0x9e3779b97f4a7c1});
+    keys.push_back(
+        static_cast<int64_t>(static_cast<uint64_t>(i) * 0x9e3779b97f4a7c1));
   }
   {
     const UpdateResult result = Set(*large.table, keys, RowsOf(keys, kDim));
