@@ -212,6 +212,9 @@ __global__ void __launch_bounds__(kWriteThreads)
   StoreFloats(source, table, update.row, lane < lanes, lanes);
 }
 
+// The slot of keys of other shards: the greatest.
+uint32_t NoSlot(const DedupRef& dedup) { return dedup.mask + 1; }
+
 int NumSlotBits(uint32_t no_slot) {
   int bits = 1;
   while ((no_slot >> bits) != 0) bits++;
@@ -236,24 +239,27 @@ uint64_t AddSortBytes(uint32_t num_keys) {
   return num_bytes;
 }
 
-cudaError_t AddRowsAsync(const WriteBatch& batch, const uint32_t* free_rows,
-                         cudaStream_t stream) {
+cudaError_t SortForAddAsync(const WriteBatch& batch, cudaStream_t stream) {
   const WriteWorkspace& w = batch.workspace;
   const DedupRef dedup = DedupOf(batch);
+  const uint32_t no_slot = NoSlot(dedup);
+  SlotKernel<<<WriteBlocks(batch.num_keys), kWriteThreads, 0, stream>>>(
+      batch, dedup, no_slot);
+  size_t scratch_bytes = w.sort_scratch_bytes;
+  return cub::DeviceRadixSort::SortPairs(
+      w.sort_scratch, scratch_bytes, w.sort_slots[0], w.sort_slots[1],
+      w.sort_positions[0], w.sort_positions[1], batch.num_keys, 0,
+      NumSlotBits(no_slot), stream);
+}
+
+cudaError_t AddRowsAsync(const WriteBatch& batch, const uint32_t* free_rows,
+                         cudaStream_t stream) {
   AddParams params;
   params.batch = batch;
   params.free_rows = free_rows;
-  params.slots = w.sort_slots[1];
-  params.positions = w.sort_positions[1];
-  params.no_slot = dedup.mask + 1;
-  SlotKernel<<<WriteBlocks(batch.num_keys), kWriteThreads, 0, stream>>>(
-      batch, dedup, params.no_slot);
-  size_t scratch_bytes = w.sort_scratch_bytes;
-  const cudaError_t error = cub::DeviceRadixSort::SortPairs(
-      w.sort_scratch, scratch_bytes, w.sort_slots[0], w.sort_slots[1],
-      w.sort_positions[0], w.sort_positions[1], batch.num_keys, 0,
-      NumSlotBits(params.no_slot), stream);
-  if (error != cudaSuccess) return error;
+  params.slots = batch.workspace.sort_slots[1];
+  params.positions = batch.workspace.sort_positions[1];
+  params.no_slot = NoSlot(DedupOf(batch));
   const uint32_t num_windows = NumWindows(batch.num_keys);
   const uint32_t num_blocks =
       (num_windows + kWarpsPerBlock - 1) / kWarpsPerBlock;

@@ -7,6 +7,7 @@
 #include "core/kernels/find_entry.cuh"
 #include "core/kernels/insert.cuh"
 #include "core/kernels/stamp.h"
+#include "core/kernels/write_rows.h"
 
 namespace gatherd::kernels {
 namespace {
@@ -184,7 +185,9 @@ cudaError_t FindTargetsAsync(const WriteBatch& batch, cudaStream_t stream) {
   if (may_insert) {
     ReserveKernel<<<num_blocks, kWriteThreads, 0, stream>>>(batch);
   }
-  return cudaGetLastError();
+  const cudaError_t launched = cudaGetLastError();
+  if (launched != cudaSuccess || batch.mode != WriteMode::kAdd) return launched;
+  return SortForAddAsync(batch, stream);
 }
 
 cudaError_t UndoAsync(const WriteBatch& batch, cudaStream_t stream) {

@@ -18,14 +18,15 @@ namespace gatherd::kernels {
 
 // After DeduplicateAsync. Fills workspace.targets and counters; keys that are
 // absent are put into the index, unseen by lookups, unless the mode is
-// kSetExisting.
+// kSetExisting. For kAdd it also sorts positions by key: WriteRowsAsync, which
+// keeps lookups of a dense table waiting, is all the shorter.
 cudaError_t FindTargetsAsync(const WriteBatch& batch, cudaStream_t stream);
 
 cudaError_t UndoAsync(const WriteBatch& batch, cudaStream_t stream);
 
 // `free_rows`: device memory, num_existing + num_inserted rows of the shard
 // that no lookup can be reading; all of them are used. Not for dense tables,
-// where it is null.
+// where it is null. The mode is that of FindTargetsAsync.
 cudaError_t WriteRowsAsync(const WriteBatch& batch, const uint32_t* free_rows,
                            cudaStream_t stream);
 

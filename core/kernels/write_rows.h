@@ -10,7 +10,12 @@ namespace gatherd::kernels {
 cudaError_t SetRowsAsync(const WriteBatch& batch, const uint32_t* free_rows,
                          cudaStream_t stream);
 
-// Old rows, or the default row, plus the sums of all values of a key.
+// Puts the positions of each key together, in the order of the request. Needs
+// no values, and is no part of the time for which rows are being written.
+cudaError_t SortForAddAsync(const WriteBatch& batch, cudaStream_t stream);
+
+// Old rows, or the default row, plus the sums of all values of a key. After
+// SortForAddAsync.
 cudaError_t AddRowsAsync(const WriteBatch& batch, const uint32_t* free_rows,
                          cudaStream_t stream);
 
