@@ -4,22 +4,17 @@
 
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "core/gpu/cpu_pause.h"
 
 namespace gatherd {
 namespace {
 
 // How long the thread looks for more before it sleeps.
-constexpr absl::Duration kIdleSpin = absl::Microseconds(200);
+constexpr absl::Duration kIdleSpin = absl::Microseconds(500);
 // A batch that takes longer gives its core to others in between, and has its
 // devices asked for errors from time to time.
 constexpr absl::Duration kBusySpin = absl::Microseconds(100);
 constexpr absl::Duration kCheckInterval = absl::Milliseconds(2);
-
-void Pause() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#endif
-}
 
 }  // namespace
 
@@ -83,11 +78,11 @@ void Completer::Run() {
       last_end = absl::Now();
     } else if (running.empty()) {
       may_sleep = now - last_end > kIdleSpin;
-      Pause();
+      CpuPause();
     } else if (now - last_end > kBusySpin) {
       std::this_thread::yield();
     } else {
-      Pause();
+      CpuPause();
     }
   }
 }

@@ -1,5 +1,7 @@
 #include "core/gpu/gpu_engine.h"
 
+#include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -15,6 +17,10 @@
 
 namespace gatherd {
 namespace {
+
+// Half the cores send replies; the others read requests.
+constexpr int kMinReplyThreads = 2;
+constexpr int kMaxReplyThreads = 16;
 
 bool IsOnGpu(const TableSpec& spec) {
   return spec.tiers.front().kind == TierKind::kGpu;
@@ -57,6 +63,9 @@ absl::StatusOr<std::unique_ptr<GpuEngine>> GpuEngine::Create(
   }
   node_options.reply_bytes = options.reply_bytes;
   node_options.max_bag_keys = options.max_bag_keys;
+  node_options.num_reply_threads =
+      std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 2,
+                 kMinReplyThreads, kMaxReplyThreads);
   absl::Status status = PlanTables(gpu_tables, &node_options);
   if (!status.ok()) return status;
   auto node =

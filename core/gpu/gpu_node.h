@@ -39,7 +39,7 @@ struct GpuNodeOptions {
   // A batch of lookups runs in a context; so many batches are under way on a
   // device at most, more wait and are joined.
   int lookup_contexts_per_device = 4;
-  // Threads that finish large replies.
+  // Threads that end jobs, sending their replies.
   int num_reply_threads = 4;
   // Writes under way at once. Each has memory on each device for a step of a
   // write of any of these shapes: those of all tables.

@@ -10,9 +10,7 @@
 namespace gatherd {
 namespace {
 
-// A completer ends so many small replies of a batch by itself: waking another
-// thread takes longer than they do.
-constexpr size_t kMaxOwnReplies = 4;
+// A completer without other work ends a small reply by itself.
 constexpr uint64_t kSmallReplyBytes = uint64_t{64} << 10;
 
 bool IsSmall(const LookupJob& job) {
@@ -125,7 +123,7 @@ void LookupEngine::StartBatches() {
     EndedJobs ended;
     LookupContext* const context = FillContext(&ended);
     const bool any_ended = !ended.empty();
-    FinishJobs(std::move(ended));
+    FinishJobs(std::move(ended), /*is_idle=*/false);
     if (context == nullptr) {
       if (any_ended) continue;
       return;
@@ -179,6 +177,7 @@ void LookupEngine::EndBatch(LookupContext* context,
     CountReads(*context);
   }
   EndedJobs ended;
+  bool is_idle = false;
   {
     absl::MutexLock lock(&mutex_);
     if (absl::IsInternal(status) && refusal_.ok()) refusal_ = status;
@@ -191,10 +190,10 @@ void LookupEngine::EndBatch(LookupContext* context,
     }
     context->Reset();
     free_[static_cast<size_t>(context->home())].push_back(context);
-    --num_busy_;
+    is_idle = --num_busy_ == 0 && queue_.empty();
   }
   StartBatches();
-  FinishJobs(std::move(ended));
+  FinishJobs(std::move(ended), is_idle);
 }
 
 void LookupEngine::CountReads(const LookupContext& context) {
@@ -205,18 +204,13 @@ void LookupEngine::CountReads(const LookupContext& context) {
   }
 }
 
-void LookupEngine::FinishJobs(EndedJobs ended) {
-  // Large ones first: they begin while this thread ends the others.
-  size_t num_own = 0;
-  for (ChunkQueue::EndedJob& job : ended) {
-    if (num_own < kMaxOwnReplies && IsSmall(*job.job)) {
-      std::swap(ended[num_own++], job);
-    } else {
-      reply_threads_.Finish(std::move(job));
-    }
+void LookupEngine::FinishJobs(EndedJobs ended, bool is_idle) {
+  if (is_idle && ended.size() == 1 && IsSmall(*ended[0].job)) {
+    FinishJob(ended[0].job, std::move(ended[0].status));
+    return;
   }
-  for (size_t i = 0; i < num_own; ++i) {
-    FinishJob(ended[i].job, std::move(ended[i].status));
+  for (ChunkQueue::EndedJob& job : ended) {
+    reply_threads_.Finish(std::move(job));
   }
 }
 

@@ -70,7 +70,8 @@ class LookupEngine {
   // free for the next.
   void EndBatch(LookupContext* context, const absl::Status& status);
   void CountReads(const LookupContext& context);
-  void FinishJobs(EndedJobs ended);
+  // `is_idle`: nothing else waits for this thread.
+  void FinishJobs(EndedJobs ended, bool is_idle);
   void NoteQueued() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     num_queued_.store(queue_.num_queued(), std::memory_order_relaxed);
   }
