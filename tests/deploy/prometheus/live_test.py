@@ -68,7 +68,6 @@ class EvaluationTest(ServedTestCase):
             return [rule["name"] for rule in self.rules() if rule.get("alerts")]
         # Before its first scrape the server is absent.
         wait_until(lambda: not alarms(), 60, "an end of all alarms")
-        self.assertEqual([], alarms())
 
     def test_every_recorded_series_gets_a_value(self):
         for rule in rules(_RECORDING):
