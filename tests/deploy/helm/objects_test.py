@@ -4,7 +4,6 @@ Pod Security Standard."""
 import copy
 import json
 import pathlib
-import shutil
 import subprocess
 import unittest
 
@@ -20,26 +19,23 @@ _VOLUME_KINDS = {
 }
 
 
-class ObjectsTestCase(unittest.TestCase):
+def setUpModule():
+    """Gets all that is needed once, and renders the examples."""
+    program = helm.Helm(3, npm_packages.KUBERNETES_MODELS,
+                        npm_packages.OPERATOR_MODELS, npm_packages.TYPESCRIPT)
+    unittest.addModuleCleanup(program.close)
+    ObjectsTestCase.folder = program.folder
+    ObjectsTestCase.examples = {
+        name: program.render_example(name) for name in helm.examples()}
 
-    @classmethod
-    def setUpClass(cls):
-        program = helm.Helm(3)
-        cls.addClassCleanup(program.close)
-        cls.examples = {
-            name: program.render_example(name) for name in helm.examples()}
+
+class ObjectsTestCase(unittest.TestCase):
+    folder = None  # with node_modules
+    examples = None  # the objects of each
 
 
 class TypesTest(ObjectsTestCase):
     maxDiff = None
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.folder = npm_packages.install(
-            npm_packages.KUBERNETES_MODELS, npm_packages.OPERATOR_MODELS,
-            npm_packages.TYPESCRIPT)
-        cls.addClassCleanup(shutil.rmtree, cls.folder)
 
     def faults(self, objects):
         path = self.folder / "objects.json"
