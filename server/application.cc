@@ -128,8 +128,9 @@ class ApplicationImpl final : public Application {
   LiveGauges MakeGauges() {
     return {[this] { return admission_.num_requests(); },
             [this] { return admission_.num_bytes(); },
-            [this] { return dispatcher_->num_queued(); },
-            backend_.device_stats};
+            [this] { return dispatcher_->num_queued(); }, backend_.device_stats,
+            // Asked once the ports are open.
+            [this] { return access_->Stats(); }};
   }
 
   HttpPages MakePages() {

@@ -107,6 +107,7 @@ AccessRight AccessControl::RightOfToken(std::string_view token) const {
 
 void AccessControl::ReadAgain() {
   absl::StatusOr<AccessTokens> tokens = ReadTokens(config_);
+  is_stale_.store(!tokens.ok(), std::memory_order_relaxed);
   if (!tokens.ok()) {
     Log(LogLevel::kWarning, "tokens not read again, the old ones stay",
         {{"reason", std::string(tokens.status().message())}});

@@ -48,6 +48,8 @@ class AccessControl {
 
   // A file that is wrong is logged, and all tokens stay as they were.
   void ReadAgain();
+  // Whether that was so the last time.
+  bool is_stale() const { return is_stale_.load(std::memory_order_relaxed); }
 
  private:
   explicit AccessControl(AuthConfig config) : config_(std::move(config)) {}
@@ -59,6 +61,7 @@ class AccessControl {
   // Calls read the tokens inside an epoch; old ones go when it has passed.
   mutable EpochDomain readers_;
   std::atomic<const AccessTokens*> tokens_{nullptr};
+  std::atomic<bool> is_stale_{false};  // relaxed: for metrics
 };
 
 }  // namespace gatherd

@@ -37,6 +37,16 @@ absl::StatusOr<std::unique_ptr<PortAccess>> PortAccess::Create(
   return access;
 }
 
+AccessStats PortAccess::Stats() const {
+  AccessStats stats;
+  if (certificates_ != nullptr) {
+    stats.certificate_valid_until = certificates_->valid_until();
+    stats.certificates_stale = certificates_->is_stale();
+  }
+  if (control_ != nullptr) stats.tokens_stale = control_->is_stale();
+  return stats;
+}
+
 std::shared_ptr<grpc::ServerCredentials> PortAccess::Credentials(
     std::function<void(std::string_view, const absl::Status&)> on_refusal) {
   if (certificates_ == nullptr && control_ == nullptr) {

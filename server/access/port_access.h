@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/access/access_control.h"
+#include "server/access/access_stats.h"
 #include "server/access/file_watcher.h"
 #include "server/access/server_certificates.h"
 #include "server/config.h"
@@ -31,6 +32,9 @@ class PortAccess {
   // for each call that is refused: the method's path, and why.
   std::shared_ptr<grpc::ServerCredentials> Credentials(
       std::function<void(std::string_view, const absl::Status&)> on_refusal);
+
+  // Thread-safe.
+  AccessStats Stats() const;
 
  private:
   PortAccess() = default;

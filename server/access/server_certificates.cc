@@ -52,6 +52,7 @@ std::optional<CertificateTexts> ServerCertificates::TakeNew() {
 
 void ServerCertificates::ReadAgain() {
   absl::StatusOr<CertificateTexts> texts = ReadCertificates(config_);
+  is_stale_.store(!texts.ok(), std::memory_order_relaxed);
   if (!texts.ok()) {
     Log(LogLevel::kWarning, "certificates not read again, the old ones stay",
         {{"reason", std::string(texts.status().message())}});
@@ -71,6 +72,7 @@ void ServerCertificates::Publish(CertificateTexts texts) {
         {{"file", config_.certificate}});
   }
   absl::MutexLock lock(&mutex_);
+  valid_until_ = texts.valid_until;
   new_texts_ = std::move(texts);
 }
 

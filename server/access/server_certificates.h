@@ -5,7 +5,7 @@
 #ifndef GATHERD_SERVER_ACCESS_SERVER_CERTIFICATES_H_
 #define GATHERD_SERVER_ACCESS_SERVER_CERTIFICATES_H_
 
-#include <cstdint>
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -52,6 +52,14 @@ class ServerCertificates {
 
   // Files that are wrong are logged, and the old ones stay in force.
   void ReadAgain();
+  // Whether that was so the last time.
+  bool is_stale() const { return is_stale_.load(std::memory_order_relaxed); }
+
+  // Of what is in force.
+  absl::Time valid_until() const {
+    absl::MutexLock lock(&mutex_);
+    return valid_until_;
+  }
 
  private:
   explicit ServerCertificates(TlsConfig config) : config_(std::move(config)) {}
@@ -59,7 +67,9 @@ class ServerCertificates {
   void Publish(CertificateTexts texts);
 
   const TlsConfig config_;
-  absl::Mutex mutex_;
+  std::atomic<bool> is_stale_{false};  // relaxed: for metrics
+  mutable absl::Mutex mutex_;
+  absl::Time valid_until_ ABSL_GUARDED_BY(mutex_);
   std::optional<CertificateTexts> new_texts_ ABSL_GUARDED_BY(mutex_);
 };
 

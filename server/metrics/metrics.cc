@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "absl/time/time.h"
 #include "cli/version.h"
 #include "server/metrics/families.h"
 #include "server/metrics/process_metrics.h"
@@ -58,6 +59,24 @@ void CollectDevices(const std::vector<DeviceStats>& devices,
   families.push_back(std::move(memory));
 }
 
+// Without TLS no certificate has a series.
+void CollectAccess(const AccessStats& access, Families& families) {
+  auto expiry =
+      GaugeFamily("gatherd_tls_certificate_expiry_timestamp_seconds",
+                  "When the server's certificate ends, in seconds since 1970.");
+  if (access.certificate_valid_until.has_value()) {
+    AddSeries(expiry, {},
+              absl::ToDoubleSeconds(*access.certificate_valid_until -
+                                    absl::UnixEpoch()));
+  }
+  families.push_back(std::move(expiry));
+  auto stale = GaugeFamily("gatherd_access_files_stale",
+                           "1 while files are wrong and old ones in force.");
+  AddSeries(stale, {{"files", "tls"}}, uint64_t{access.certificates_stale});
+  AddSeries(stale, {{"files", "auth"}}, uint64_t{access.tokens_stale});
+  families.push_back(std::move(stale));
+}
+
 // Families that have a series for each store: there is none here.
 void CollectStores(Families& families) {
   families.push_back(HistogramFamily("gatherd_store_duration_seconds",
@@ -76,6 +95,7 @@ std::string Metrics::Render() const {
   tables_.Collect(families);
   CollectGauges(gauges_, families);
   CollectDevices(gauges_.devices(), families);
+  CollectAccess(gauges_.access(), families);
   CollectStores(families);
   CollectProcessMetrics(families);
   const prometheus::TextSerializer serializer;

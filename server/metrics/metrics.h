@@ -10,6 +10,7 @@
 
 #include "core/catalog/catalog.h"
 #include "core/exec/device_stats.h"
+#include "server/access/access_stats.h"
 #include "server/metrics/request_metrics.h"
 #include "server/metrics/rpc_metrics.h"
 #include "server/metrics/table_metrics.h"
@@ -22,6 +23,7 @@ struct LiveGauges {
   std::function<uint64_t()> inflight_bytes;
   std::function<uint64_t()> queue_requests;
   std::function<std::vector<DeviceStats>()> devices;
+  std::function<AccessStats()> access;
 };
 
 class Metrics {

@@ -43,6 +43,7 @@ DOCUMENTED = {
     "gatherd_inflight_bytes": ("gauge", ""),
     "gatherd_queue_requests": ("gauge", ""),
     "gatherd_rejected_total": ("counter", "reason"),
+    "gatherd_access_files_stale": ("gauge", "files"),
     "process_cpu_seconds_total": ("counter", ""),
     "process_resident_memory_bytes": ("gauge", ""),
     "process_start_time_seconds": ("gauge", ""),
@@ -58,6 +59,7 @@ VALUES = {
         ("stage", "decode queue device encode"),
     "gatherd_rejected_total":
         ("reason", "overload too_large deadline draining unauthorized"),
+    "gatherd_access_files_stale": ("files", "tls auth"),
     "gatherd_request_keys":
         ("method", "Lookup LookupStream Update UpdateStream Erase"),
 }

@@ -13,6 +13,7 @@ import grpc
 from tests.integration.harness import health
 from tests.integration.harness.api import ApiTestCase, open_channel
 from tests.integration.harness.certificates import Authority, read
+from tests.integration.harness.exposition import scrape
 from tests.integration.harness.process import (
     Server, config_of, gatherctl, gatherd, table_of, wait_until)
 
@@ -101,6 +102,9 @@ class TlsTest(TlsTestCase):
 
         for path in ("/metrics", "/readyz"):  # HTTP stays plain
             self.assertEqual(server.http(path)[0], 200)
+        expiry = scrape(server)[
+            "gatherd_tls_certificate_expiry_timestamp_seconds"].value()
+        self.assertAlmostEqual(expiry, time.time() + 2 * 86400, delta=3600)
         key = read(self.identity.key).decode()
         self.assertNotIn(key.splitlines()[1], server.log())
         self.assertEqual(server.stop(), 0)
@@ -192,6 +196,9 @@ class RotationTest(TlsTestCase):
         wait_until(lambda: shown_certificate(server) == expected,
                    ROTATION_TIMEOUT_S, f"{identity} is shown")
 
+    def stale(self, server):
+        return scrape(server)["gatherd_access_files_stale"].value(files="tls")
+
     def logs(self, server, text):
         wait_until(lambda: text in server.log(), ROTATION_TIMEOUT_S,
                    f"{text} in the log")
@@ -214,6 +221,7 @@ class RotationTest(TlsTestCase):
         with self.subTest("a key of another certificate changes nothing"):
             shutil.copy(self.identity.key, self.tls["key"])
             self.logs(server, f"{self.tls['key']}: is not the key of")
+            self.assertEqual(self.stale(server), 1)
             self.shows(server, renewed)
             self.connect_with(server, self.authority).lookup("words", [1])
         with self.subTest("nor does a file that is no certificate"):
@@ -228,6 +236,7 @@ class RotationTest(TlsTestCase):
         with self.subTest("what is whole again is taken"):
             self.install(self.identity)
             self.shows(server, self.identity)
+            self.assertEqual(self.stale(server), 0)
             self.connect_with(server, self.authority).lookup("words", [1])
         self.assertRows(before.rows("words", [1]), [[1, 2]])
         self.assertEqual(server.stop(), 0)

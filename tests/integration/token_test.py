@@ -271,6 +271,9 @@ class RotationTest(TokenTestCase):
             wait_until(lambda: f"{path}:2: " in server.log(),
                        ROTATION_TIMEOUT_S, "a line in the log")
             self.assertIn("tokens not read again", server.log())
+            stale = scrape(server)["gatherd_access_files_stale"]
+            self.assertEqual(stale.value(files="auth"), 1)
+            self.assertEqual(stale.value(files="tls"), 0)
             self.assertNotIn("not a token", server.log())
             self.assertEqual(self.code_of(new, READS[0]), grpc.StatusCode.OK)
 
@@ -286,6 +289,8 @@ class RotationTest(TokenTestCase):
             os.rename(path + ".next", path)
             self.becomes(old, READS[0], grpc.StatusCode.OK)
             self.assertEqual(self.code_of(new, READS[0]), UNAUTHENTICATED)
+            self.assertEqual(scrape(server)["gatherd_access_files_stale"]
+                             .value(files="auth"), 0)
 
         with self.subTest("an empty file lets nobody in"):
             write_file(os.path.join(server.folder, "mounted"), "")

@@ -116,11 +116,13 @@ TEST_CASE("New tokens replace the old ones; a broken file changes nothing",
   CHECK(CodeOf(*control, kLookup, {"Bearer new"}) == kOk);
   CHECK(CodeOf(*control, kUpdate, {"Bearer w"}) == kOk);
   CHECK(CodeOf(*control, kLookup, {"Bearer newer"}) == kUnknown);
+  CHECK(control->is_stale());
 
   folder.Write("w", "");
   control->ReadAgain();
   CHECK(CodeOf(*control, kLookup, {"Bearer newer"}) == kOk);
   CHECK(CodeOf(*control, kUpdate, {"Bearer w"}) == kUnknown);
+  CHECK_FALSE(control->is_stale());
 }
 
 TEST_CASE("Files that are wrong at start are refused by name", "[access]") {

@@ -94,12 +94,16 @@ TEST_CASE("Certificates are taken once, and again after a change", "[access]") {
   folder.Write("a.key", "no key");
   certificates.ReadAgain();
   CHECK_FALSE(certificates.TakeNew().has_value());
+  CHECK(certificates.is_stale());
+  CHECK(certificates.valid_until() == first->valid_until);
 
   MakeIdentity(folder, "a");
   certificates.ReadAgain();
   const auto second = certificates.TakeNew();
   REQUIRE(second.has_value());
   CHECK(second->certificate != first->certificate);
+  CHECK_FALSE(certificates.is_stale());
+  CHECK(certificates.valid_until() == second->valid_until);
 }
 
 }  // namespace
