@@ -12,6 +12,7 @@ from tests.integration.harness.process import Server, find_program
 ENVIRONMENT = {
     f"GATHERD_SERVER_{key}": "127.0.0.1:0"
     for key in ("ADDRESS", "METRICS_ADDRESS", "HEALTH_ADDRESS")}
+TABLES = "tables: [{name: words, dim: 4, tiers: [host: {rows: 10}]}]"
 
 
 def blocks(text, language=""):
@@ -35,6 +36,7 @@ class SecurityTest(unittest.TestCase):
         self.assertEqual(
             os.stat(os.path.join(folder, "read_tokens")).st_mode & 0o77, 0)
         (config,) = blocks(text, "yaml")
+        config = config.replace("tables: []", TABLES)
         with Server(config, folder=folder, env=ENVIRONMENT) as server:
             self.assertNotIn("[warning] tokens", server.log())
             self.assertNotIn("[warning] anyone", server.log())
@@ -44,16 +46,23 @@ class SecurityTest(unittest.TestCase):
             program, *arguments = command.split()
             self.assertEqual(program, "gatherctl")
 
-            def run(*args):
+            def run(*args, program="gatherctl"):
                 return subprocess.run(
-                    [find_program("client/gatherctl"), *args], cwd=folder,
+                    [find_program(f"client/{program}"), *args], cwd=folder,
                     capture_output=True, text=True, check=False)
             good = run(*arguments)
             self.assertEqual(good.returncode, 0, good.stderr)
+            self.assertIn("words", good.stdout)
+            self.assertEqual(arguments.pop(), "tables")
+            bench = run(*arguments, "--tables=words", "--warmup=10ms",
+                        "--duration=100ms", "--rows=10",
+                        program="gatherbench")
+            self.assertEqual(bench.returncode, 0, bench.stderr)
+            self.assertEqual(bench.stderr, "")
             for left_out, code in (("--token-file", "UNAUTHENTICATED"),
                                    ("--ca", "UNAVAILABLE")):
                 bad = run(*(argument for argument in arguments
                             if not argument.startswith(left_out)),
-                          "--timeout=3s")
+                          "--timeout=3s", "tables")
                 self.assertEqual(bad.returncode, 1)
                 self.assertIn(code, bad.stderr)
