@@ -7,7 +7,7 @@ that is installed, and live in a pool of their own, beside the generated classes
 that a program may also use. Enums are their numbers.
 """
 
-from typing import Any
+from typing import Any, Dict, List, Tuple, Union
 
 from google.protobuf import descriptor_pb2
 from google.protobuf import descriptor_pool
@@ -18,9 +18,13 @@ _STRING, _BYTES = _Field.TYPE_STRING, _Field.TYPE_BYTES
 _INT32, _UINT32 = _Field.TYPE_INT32, _Field.TYPE_UINT32
 _UINT64 = _Field.TYPE_UINT64
 
-# Fields by name: number and type. A list is a repeated field; a text is the
-# name of a message.
-_GATHERD = {
+# A type of a field; a list is of a repeated field, a text is the name of a
+# message.
+_Kind = Union[int, str, List[int], List[str]]
+# Messages by name: their fields by name: number and type.
+_Messages = Dict[str, Dict[str, Tuple[int, _Kind]]]
+
+_GATHERD: _Messages = {
     "TableLookup": {
         "table": (1, _STRING),
         "keys": (2, _BYTES),  # int64, 8 bytes each
@@ -89,13 +93,14 @@ _GATHERD = {
     },
 }
 
-_HEALTH = {
+_HEALTH: _Messages = {
     "HealthCheckRequest": {"service": (1, _STRING)},
     "HealthCheckResponse": {"status": (1, _INT32)},
 }
 
 
-def _add_field(message, package, name, number, kind):
+def _add_field(message: Any, package: str, name: str, number: int,
+               kind: _Kind) -> None:
     field = message.field.add(name=name, number=number)
     field.label = _Field.LABEL_OPTIONAL
     if isinstance(kind, list):
@@ -108,14 +113,14 @@ def _add_field(message, package, name, number, kind):
         field.type = kind
 
 
-def _message_class(descriptor) -> Any:
+def _message_class(descriptor: Any) -> Any:
     if hasattr(message_factory, "GetMessageClass"):  # since protobuf 4.22
         return message_factory.GetMessageClass(descriptor)
     factory = message_factory.MessageFactory(descriptor.file.pool)
     return factory.GetPrototype(descriptor)
 
 
-def _message_classes(package, messages):
+def _message_classes(package: str, messages: _Messages) -> List[Any]:
     """The classes of `messages`, in their order."""
     file = descriptor_pb2.FileDescriptorProto(
         name=f"{package.replace('.', '/')}.proto", package=package,
