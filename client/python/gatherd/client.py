@@ -1,5 +1,6 @@
 """The client: typed calls over one connection."""
 
+import threading
 from typing import Any, Iterable, List, Optional, Sequence
 
 from google.protobuf import message as protobuf
@@ -70,6 +71,7 @@ class Client:
         self._timeout_s = retry.check_timeout(timeout)
         self._max_attempts = retry.check_max_attempts(max_attempts)
         self._backoff = backoff
+        self._closed = threading.Event()
         self._metadata = channels.metadata_of(token)
         self._channel = channels.open_channel(
             address, root_certificates, certificate, private_key, tls)
@@ -95,6 +97,7 @@ class Client:
 
     def close(self) -> None:
         """Ends the connection; calls in flight end with CANCELLED."""
+        self._closed.set()
         self._channel.close()
 
     def lookup(self, table: str, keys: npt.ArrayLike, *,
@@ -218,7 +221,8 @@ class Client:
             lambda left_s: method(encoded, timeout=left_s,
                                   metadata=self._metadata),
             retry.check_timeout(timeout),
-            retry.check_max_attempts(max_attempts), self._backoff)
+            retry.check_max_attempts(max_attempts), self._backoff,
+            self._closed)
         try:
             return response_class.FromString(reply)
         except protobuf.DecodeError as error:

@@ -3,6 +3,7 @@
 import dataclasses
 import math
 import random
+import threading
 import time
 from typing import Any, Callable, Iterator, Optional
 
@@ -56,11 +57,12 @@ def _error(failure: grpc.RpcError,
 
 
 def call(attempt: Callable[[float], Any], timeout_s: float, max_attempts: int,
-         backoff: Backoff) -> Any:
+         backoff: Backoff, closed: threading.Event) -> Any:
     """What attempt(seconds left) returns.
 
     Repeated after UNAVAILABLE and nothing else, while max_attempts and the
-    deadline leave room. GatherdError for what it fails with.
+    deadline leave room. GatherdError for what it fails with; CANCELLED once
+    `closed` is set during a wait.
     """
     deadline = time.monotonic() + timeout_s
     waits = backoff.waits()
@@ -78,5 +80,8 @@ def call(attempt: Callable[[float], Any], timeout_s: float, max_attempts: int,
         wait = next(waits)
         if time.monotonic() + wait >= deadline:
             raise error
-        time.sleep(wait)
+        if closed.wait(wait):
+            raise errors.GatherdError(
+                grpc.StatusCode.CANCELLED,
+                f"the client was closed; an earlier attempt: {error}")
         earlier = error

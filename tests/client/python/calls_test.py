@@ -241,6 +241,26 @@ class ArgumentTest(CallTestCase):
         self.assert_fails(grpc.StatusCode.CANCELLED, client.info)
         closer.join()
 
+    def test_closing_ends_waits_between_attempts(self):
+        asked = threading.Event()
+
+        def answer(_, context):
+            asked.set()
+            context.abort(UNAVAILABLE, "still loading")
+        _, client = self.connect(answer, timeout=60,
+                                 backoff=gatherd.Backoff(initial=50))
+
+        def close():
+            asked.wait(30)
+            time.sleep(0.2)  # most likely the client waits by then
+            client.close()
+        closer = threading.Thread(target=close)
+        began = time.monotonic()
+        closer.start()
+        self.assert_fails(grpc.StatusCode.CANCELLED, client.info)
+        closer.join()
+        self.assertLess(time.monotonic() - began, 20)
+
     def test_error_survives_pickling(self):
         error = gatherd.GatherdError(UNAVAILABLE, "gone")
         copy = pickle.loads(pickle.dumps(error))
