@@ -1,6 +1,5 @@
-// Lookup: requests are parsed by protobuf, replies written here, so that rows
-// stay where the engine has put them.
-#include <google/protobuf/arena.h>
+// Lookup: requests are read in place; replies are written so that rows stay
+// where the engine has put them.
 #include <grpcpp/support/byte_buffer.h>
 
 #include <cstring>
@@ -19,7 +18,6 @@
 namespace gatherd {
 namespace {
 
-using v1::TableLookup;
 using v1::TableRows;
 
 // Rows of up to so many bytes are copied between their neighbours: the
@@ -30,57 +28,58 @@ constexpr size_t kMaxCopiedBytes = 1024;
 constexpr uint64_t kMinResultBytes = 8;
 constexpr uint64_t kMaxVarintBytes = 10;
 
-class ProtoDecodedLookup final : public DecodedLookup {
+constexpr RequestKind kLookups = {"gatherd.v1.LookupRequest", "lookups",
+                                  kMinResultBytes, &FindTable};
+
+class WireDecodedLookup final : public DecodedLookup {
  public:
   absl::Status Init(const grpc::ByteBuffer& bytes, const Catalog& catalog,
-                    const RequestLimits& limits);
+                    const RequestLimits& limits, ReplyMemory memory);
 
   absl::Span<const CatalogEntry* const> entries() const override {
-    return entries_;
+    return parts_.entries();
   }
-  uint64_t num_keys() const override { return num_keys_; }
+  uint64_t num_keys() const override { return parts_.num_keys(); }
   uint64_t reply_bytes() const override { return reply_bytes_; }
-  std::vector<LookupSegment> AllocateReply(ReplyMemory memory,
-                                           AdmissionTicket ticket) override;
+  std::vector<LookupSegment> AllocateReply(AdmissionTicket ticket) override;
   absl::Status EncodeReply(absl::Span<const LookupSegment> segments,
                            grpc::ByteBuffer* reply) override;
 
  private:
-  RequestPart PartName(size_t part) const {
-    return {"lookups", part, parts_[part]->table()};
+  const TableSpec& SpecOf(size_t part) const {
+    return parts_.entries()[part]->spec();
   }
   uint64_t RowBytesOf(size_t part) const {
     return batches_[part].num_output_rows() *
-           RowBytes(batches_[part].output_type, entries_[part]->spec().dim);
+           RowBytes(batches_[part].output_type, SpecOf(part).dim);
   }
   uint64_t PaddedRowBytesOf(size_t part) const {
     return AlignUp(RowBytesOf(part), ReplyBlock::kAlignment);
   }
 
-  absl::Status FindTables(const Catalog& catalog, const RequestLimits& limits);
   absl::Status ReadPart(size_t part);
   uint64_t MaxResultBytes(size_t part) const;
   void EncodeResult(size_t part, const LookupSegment& segment,
                     std::string* text, std::vector<grpc::Slice>* slices);
   absl::Status MissingKeyError(size_t part, const LookupSegment& segment) const;
 
-  google::protobuf::Arena arena_;
+  RequestParts<LookupFields> parts_{kLookups};
   // In step, one each a part of the request.
-  std::vector<const TableLookup*> parts_;
-  std::vector<const CatalogEntry*> entries_;
   std::vector<LookupBatch> batches_;
   std::vector<MissingKeyPolicy> policies_;
-  uint64_t num_keys_ = 0;
   uint64_t reply_bytes_ = 0;
+  ReplyMemory memory_;  // until the reply is allocated
   ReplyBlockPtr block_;
 };
 
-absl::Status ProtoDecodedLookup::Init(const grpc::ByteBuffer& bytes,
-                                      const Catalog& catalog,
-                                      const RequestLimits& limits) {
-  absl::Status status = ParseParts(bytes, "gatherd.v1.LookupRequest", "lookups",
-                                   kMinResultBytes, limits, &arena_, &parts_);
-  if (status.ok()) status = FindTables(catalog, limits);
+absl::Status WireDecodedLookup::Init(const grpc::ByteBuffer& bytes,
+                                     const Catalog& catalog,
+                                     const RequestLimits& limits,
+                                     ReplyMemory memory) {
+  memory_ = std::move(memory);
+  absl::Status status = parts_.Read(bytes, catalog, limits, memory_);
+  batches_.reserve(parts_.size());
+  policies_.reserve(parts_.size());
   for (size_t part = 0; status.ok() && part < parts_.size(); ++part) {
     status = ReadPart(part);
   }
@@ -91,46 +90,29 @@ absl::Status ProtoDecodedLookup::Init(const grpc::ByteBuffer& bytes,
     if (RowBytesOf(part) > RowBytesOf(largest)) largest = part;
   }
   if (reply_bytes_ > limits.max_message_bytes) {
-    return ReplyTooLarge(PartName(largest), reply_bytes_, limits);
+    return ReplyTooLarge(parts_.name(largest), reply_bytes_, limits);
   }
   return absl::OkStatus();
 }
 
-absl::Status ProtoDecodedLookup::FindTables(const Catalog& catalog,
-                                            const RequestLimits& limits) {
-  entries_.reserve(parts_.size());
-  size_t too_many_at = 0;
-  for (size_t part = 0; part < parts_.size(); ++part) {
-    auto entry = FindTable(catalog, PartName(part));
-    if (!entry.ok()) return entry.status();
-    entries_.push_back(*entry);
-    if (num_keys_ <= limits.max_keys_per_request) too_many_at = part;
-    num_keys_ += parts_[part]->keys_size();
-  }
-  if (num_keys_ <= limits.max_keys_per_request) return absl::OkStatus();
-  return TooManyKeys(PartName(too_many_at), num_keys_, limits);
-}
-
-absl::Status ProtoDecodedLookup::ReadPart(size_t index) {
-  const RequestPart name = PartName(index);
-  const TableLookup& part = *parts_[index];
-  const TableSpec& spec = entries_[index]->spec();
-  const auto pooling = CheckPooling(name, part.pooling());
+absl::Status WireDecodedLookup::ReadPart(size_t index) {
+  const RequestPart name = parts_.name(index);
+  const LookupFields& part = parts_[index];
+  const TableSpec& spec = SpecOf(index);
+  const auto pooling = CheckPooling(name, part.pooling);
   if (!pooling.ok()) return pooling.status();
   const auto type =
-      CheckDataType(name, "output_type", part.output_type(), spec.data_type);
+      CheckDataType(name, "output_type", part.output_type, spec.data_type);
   if (!type.ok()) return type.status();
-  const auto policy = CheckMissingKeyPolicy(name, part.missing_key_policy(),
+  const auto policy = CheckMissingKeyPolicy(name, part.missing_key_policy,
                                             spec.missing_key_policy);
   if (!policy.ok()) return policy.status();
 
   LookupBatch batch;
-  batch.keys = {part.keys().data(), static_cast<size_t>(part.keys_size())};
+  batch.keys = part.keys.span();
   batch.pooling = *pooling;
-  batch.offsets = {part.offsets().data(),
-                   static_cast<size_t>(part.offsets_size())};
-  batch.weights = {part.weights().data(),
-                   static_cast<size_t>(part.weights_size())};
+  batch.offsets = part.offsets.span();
+  batch.weights = part.weights.span();
   batch.output_type = *type;
   absl::Status status = CheckBags(name, batch);
   if (!status.ok()) return status;
@@ -139,29 +121,29 @@ absl::Status ProtoDecodedLookup::ReadPart(size_t index) {
   return absl::OkStatus();
 }
 
-uint64_t ProtoDecodedLookup::MaxResultBytes(size_t part) const {
+uint64_t WireDecodedLookup::MaxResultBytes(size_t part) const {
   const LookupBatch& batch = batches_[part];
   const uint64_t num_keys = batch.keys.size();
   // No overflow: bags are fewer than a message has bytes, 2 GiB at most, and
   // rows have at most 32 KiB.
   const uint64_t content =
       NumberFieldBytes(static_cast<uint64_t>(batch.output_type)) +
-      NumberFieldBytes(entries_[part]->spec().dim) +
+      NumberFieldBytes(SpecOf(part).dim) +
       NumberFieldBytes(batch.num_output_rows()) +
       SizedFieldBytes(RowBytesOf(part)) + SizedFieldBytes((num_keys + 7) / 8) +
       NumberFieldBytes(num_keys) + 1 + kMaxVarintBytes;
   return SizedFieldBytes(content);
 }
 
-std::vector<LookupSegment> ProtoDecodedLookup::AllocateReply(
-    ReplyMemory memory, AdmissionTicket ticket) {
+std::vector<LookupSegment> WireDecodedLookup::AllocateReply(
+    AdmissionTicket ticket) {
   uint64_t rows_bytes = 0;
   uint64_t missing_bytes = 0;
   for (size_t part = 0; part < parts_.size(); ++part) {
     rows_bytes += PaddedRowBytesOf(part);
     missing_bytes += (batches_[part].keys.size() + 7) / 8;
   }
-  block_.reset(new ReplyBlock(rows_bytes + missing_bytes, std::move(memory),
+  block_.reset(new ReplyBlock(rows_bytes + missing_bytes, std::move(memory_),
                               std::move(ticket)));
   std::byte* rows = block_->bytes();
   std::byte* missing = rows + rows_bytes;
@@ -170,7 +152,7 @@ std::vector<LookupSegment> ProtoDecodedLookup::AllocateReply(
   std::vector<LookupSegment> segments(parts_.size());
   for (size_t part = 0; part < parts_.size(); ++part) {
     LookupSegment& segment = segments[part];
-    segment.table = entries_[part]->table();
+    segment.table = parts_.entries()[part]->table();
     segment.batch = batches_[part];
     segment.output.rows = rows;
     segment.output.missing = reinterpret_cast<uint8_t*>(missing);
@@ -180,7 +162,7 @@ std::vector<LookupSegment> ProtoDecodedLookup::AllocateReply(
   return segments;
 }
 
-absl::Status ProtoDecodedLookup::EncodeReply(
+absl::Status WireDecodedLookup::EncodeReply(
     absl::Span<const LookupSegment> segments, grpc::ByteBuffer* reply) {
   for (size_t part = 0; part < segments.size(); ++part) {
     if (policies_[part] == MissingKeyPolicy::kError &&
@@ -201,9 +183,9 @@ absl::Status ProtoDecodedLookup::EncodeReply(
 // Everything but large rows goes into `text`, which becomes a slice when such
 // rows come. Fields may stand in any order: those that follow the rows are of
 // known size only now.
-void ProtoDecodedLookup::EncodeResult(size_t part, const LookupSegment& segment,
-                                      std::string* text,
-                                      std::vector<grpc::Slice>* slices) {
+void WireDecodedLookup::EncodeResult(size_t part, const LookupSegment& segment,
+                                     std::string* text,
+                                     std::vector<grpc::Slice>* slices) {
   const LookupBatch& batch = segment.batch;
   const LookupResult& result = segment.result;
   const uint64_t rows_bytes = RowBytesOf(part);
@@ -213,8 +195,7 @@ void ProtoDecodedLookup::EncodeResult(size_t part, const LookupSegment& segment,
   std::string head;
   AppendNumberField(TableRows::kDataTypeFieldNumber,
                     static_cast<uint64_t>(batch.output_type), &head);
-  AppendNumberField(TableRows::kDimFieldNumber, entries_[part]->spec().dim,
-                    &head);
+  AppendNumberField(TableRows::kDimFieldNumber, SpecOf(part).dim, &head);
   AppendNumberField(TableRows::kNumRowsFieldNumber, batch.num_output_rows(),
                     &head);
   if (rows_bytes > 0) {
@@ -245,7 +226,7 @@ void ProtoDecodedLookup::EncodeResult(size_t part, const LookupSegment& segment,
   AppendNumberField(TableRows::kRevisionFieldNumber, result.revision, text);
 }
 
-absl::Status ProtoDecodedLookup::MissingKeyError(
+absl::Status WireDecodedLookup::MissingKeyError(
     size_t part, const LookupSegment& segment) const {
   const absl::Span<const int64_t> keys = segment.batch.keys;
   size_t first = 0;
@@ -254,7 +235,7 @@ absl::Status ProtoDecodedLookup::MissingKeyError(
     ++first;
   }
   return absl::NotFoundError(
-      absl::StrCat(PartPrefix(PartName(part)), "key ", keys[first],
+      absl::StrCat(PartPrefix(parts_.name(part)), "key ", keys[first],
                    " is missing, the first of ", segment.result.num_missing,
                    " missing among ", keys.size()));
 }
@@ -263,9 +244,10 @@ absl::Status ProtoDecodedLookup::MissingKeyError(
 
 absl::StatusOr<std::unique_ptr<DecodedLookup>> DecodedLookup::Decode(
     const grpc::ByteBuffer& bytes, const Catalog& catalog,
-    const RequestLimits& limits) {
-  auto decoded = std::make_unique<ProtoDecodedLookup>();
-  absl::Status status = decoded->Init(bytes, catalog, limits);
+    const RequestLimits& limits, ReplyMemory memory) {
+  auto decoded = std::make_unique<WireDecodedLookup>();
+  absl::Status status =
+      decoded->Init(bytes, catalog, limits, std::move(memory));
   if (!status.ok()) return status;
   return decoded;
 }

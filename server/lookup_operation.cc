@@ -17,8 +17,8 @@ class LookupOperation final : public Operation {
  private:
   absl::Status Prepare(const grpc::ByteBuffer& request,
                        absl::Time deadline) override {
-    auto decoded =
-        DecodedLookup::Decode(request, context().catalog, context().limits);
+    auto decoded = DecodedLookup::Decode(
+        request, context().catalog, context().limits, context().reply_memory);
     if (!decoded.ok()) {
       // Of all that Decode answers this is a reply over the limit.
       if (absl::IsResourceExhausted(decoded.status())) {
@@ -29,8 +29,7 @@ class LookupOperation final : public Operation {
     decoded_ = *std::move(decoded);
     auto ticket = Admit(*decoded_, request.Length());
     if (!ticket.ok()) return ticket.status();
-    job_.segments =
-        decoded_->AllocateReply(context().reply_memory, *std::move(ticket));
+    job_.segments = decoded_->AllocateReply(*std::move(ticket));
     job_.deadline = deadline;
     job_.done = [this](absl::Status status) { OnJobDone(std::move(status)); };
     return absl::OkStatus();

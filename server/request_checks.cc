@@ -54,6 +54,12 @@ std::string PartPrefix(const RequestPart& part) {
                       QuotedTable(part), "): ");
 }
 
+absl::Status NoMessage(const RequestLimits& limits) {
+  return absl::ResourceExhaustedError(
+      absl::StrCat("no message, or one over ", limits.max_message_bytes,
+                   " bytes (server.max_message_bytes)"));
+}
+
 absl::Status InvalidPart(const RequestPart& part, std::string_view problem) {
   return absl::InvalidArgumentError(PartPrefix(part).append(problem));
 }

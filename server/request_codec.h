@@ -10,6 +10,10 @@
 //   UNAVAILABLE         a table that is still loading
 //   FAILED_PRECONDITION a write to a read-only table
 //   RESOURCE_EXHAUSTED  a reply that would be over max_message_bytes
+//
+// Keys and the like are copied once, from the slices of `bytes` to `memory`,
+// which a lookup takes for its reply, too; values of an update stay in their
+// slice if it is one. What is decoded holds the slices.
 #ifndef GATHERD_SERVER_REQUEST_CODEC_H_
 #define GATHERD_SERVER_REQUEST_CODEC_H_
 
@@ -42,7 +46,7 @@ class DecodedLookup {
  public:
   static absl::StatusOr<std::unique_ptr<DecodedLookup>> Decode(
       const grpc::ByteBuffer& bytes, const Catalog& catalog,
-      const RequestLimits& limits);
+      const RequestLimits& limits, ReplyMemory memory);
   virtual ~DecodedLookup() = default;
 
   // The parts of the request, in order.
@@ -51,11 +55,9 @@ class DecodedLookup {
   // At most what the reply will take.
   virtual uint64_t reply_bytes() const = 0;
 
-  // Takes the reply's bytes from `memory`; the segments write into them. The
-  // ticket is held until the request and the last slice of the reply are gone.
-  // Call once.
-  virtual std::vector<LookupSegment> AllocateReply(ReplyMemory memory,
-                                                   AdmissionTicket ticket) = 0;
+  // The segments write into the reply's own memory. The ticket is held until
+  // the request and the last slice of the reply are gone. Call once.
+  virtual std::vector<LookupSegment> AllocateReply(AdmissionTicket ticket) = 0;
 
   // The reply, without copying rows. NOT_FOUND naming table, first missing key
   // and their number, where a missing key is an error. Call once.
@@ -67,7 +69,7 @@ class DecodedUpdate {
  public:
   static absl::StatusOr<std::unique_ptr<DecodedUpdate>> Decode(
       const grpc::ByteBuffer& bytes, const Catalog& catalog,
-      const RequestLimits& limits);
+      const RequestLimits& limits, ReplyMemory memory);
   virtual ~DecodedUpdate() = default;
 
   virtual absl::Span<const CatalogEntry* const> entries() const = 0;
@@ -81,7 +83,7 @@ class DecodedErase {
  public:
   static absl::StatusOr<std::unique_ptr<DecodedErase>> Decode(
       const grpc::ByteBuffer& bytes, const Catalog& catalog,
-      const RequestLimits& limits);
+      const RequestLimits& limits, ReplyMemory memory);
   virtual ~DecodedErase() = default;
 
   virtual absl::Span<const CatalogEntry* const> entries() const = 0;

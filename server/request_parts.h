@@ -1,81 +1,116 @@
-// Part of the codec: takes a request's bytes apart. All three requests are a
-// list of parts, `repeated PART = 1`, and nothing else.
+// Part of the codec: a request as a list of parts, `repeated PART = 1`, which
+// all three requests are.
 //
-// Parts are parsed one by one, so that a message of millions of empty ones is
+// Parts are measured one by one, so that a message of millions of empty ones is
 // refused before it has become a hundred times as large in memory.
 #ifndef GATHERD_SERVER_REQUEST_PARTS_H_
 #define GATHERD_SERVER_REQUEST_PARTS_H_
 
-#include <google/protobuf/arena.h>
-#include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/wire_format_lite.h>
-#include <grpcpp/support/proto_buffer_reader.h>
+#include <grpcpp/support/byte_buffer.h>
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "server/request_checks.h"
 #include "server/request_codec.h"
+#include "server/request_fields.h"
+#include "server/request_memory.h"
+#include "server/wire_reader.h"
 
 namespace gatherd {
 
-// gRPC hands on a call without its message when that was over the limit (and
-// when the client sent none). The client has got gRPC's own text by then.
-inline absl::Status NoMessage(const RequestLimits& limits) {
-  return absl::ResourceExhaustedError(
-      absl::StrCat("no message, or one over ", limits.max_message_bytes,
-                   " bytes (server.max_message_bytes)"));
-}
+// What the requests differ in. All static.
+struct RequestKind {
+  std::string_view message;  // "gatherd.v1.LookupRequest"
+  std::string_view field;    // "lookups"
+  // A part's share of the reply is so much or more.
+  uint64_t min_result_bytes = 0;
+  absl::StatusOr<const CatalogEntry*> (*find_table)(const Catalog& catalog,
+                                                    const RequestPart& part);
+};
 
-template <typename Part>
-bool ReadPart(google::protobuf::io::CodedInputStream& in, Part* part) {
-  int size = 0;
-  if (!in.ReadVarintSizeAsInt(&size)) return false;
-  const auto limit = in.PushLimit(size);
-  const bool parsed = part->MergeFromCodedStream(&in) &&
-                      in.ConsumedEntireMessage() && in.BytesUntilLimit() == 0;
-  in.PopLimit(limit);
-  return parsed;
-}
+// `Fields` are LookupFields, UpdateFields or EraseFields.
+template <typename Fields>
+class RequestParts {
+ public:
+  explicit RequestParts(const RequestKind& kind) : kind_(kind) {}
 
-// Appends the parts, which live on `arena`. A part's share of the reply is
-// `reply_bytes_per_part` or more. INVALID_ARGUMENT, or RESOURCE_EXHAUSTED for
-// a reply that is too large by the number of its parts alone.
-template <typename Part>
-absl::Status ParseParts(const grpc::ByteBuffer& bytes, std::string_view request,
-                        std::string_view field, uint64_t reply_bytes_per_part,
-                        const RequestLimits& limits,
-                        google::protobuf::Arena* arena,
-                        std::vector<const Part*>* parts) {
-  using google::protobuf::internal::WireFormatLite;
-  constexpr uint32_t kPartTag =
-      WireFormatLite::MakeTag(1, WireFormatLite::WIRETYPE_LENGTH_DELIMITED);
-  const absl::Status unparsable = absl::InvalidArgumentError(absl::StrCat(
-      "the ", bytes.Length(), " bytes given are no ", std::string(request)));
-  if (!bytes.Valid()) return NoMessage(limits);
-
-  grpc::ByteBuffer buffer = bytes;  // a reference, not a copy
-  grpc::ProtoBufferReader reader(&buffer);
-  google::protobuf::io::CodedInputStream in(&reader);
-  while (const uint32_t tag = in.ReadTag()) {
-    if (tag != kPartTag) {
-      if (!WireFormatLite::SkipField(&in, tag)) return unparsable;
-      continue;
-    }
-    auto* part = google::protobuf::Arena::CreateMessage<Part>(arena);
-    if (!ReadPart(in, part)) return unparsable;
-    parts->push_back(part);
-    const uint64_t reply_bytes = parts->size() * reply_bytes_per_part;
-    if (reply_bytes > limits.max_message_bytes) {
-      return ReplyTooLarge({field, parts->size() - 1, part->table()},
-                           reply_bytes, limits);
-    }
+  // Call once. Refuses bytes that are no such request, tables that cannot be
+  // asked and too many keys; what else the fields say is not judged. Borrows
+  // nothing: the bytes are held by reference.
+  absl::Status Read(const grpc::ByteBuffer& bytes, const Catalog& catalog,
+                    const RequestLimits& limits, ReplyMemory memory) {
+    // gRPC hands on a call without its message when that was over the limit
+    // (and when the client sent none). The client has got gRPC's own text.
+    if (!bytes.Valid() || !bytes.Dump(&slices_).ok()) return NoMessage(limits);
+    absl::Status status = MeasureParts(limits);
+    if (status.ok()) status = FindTables(catalog, limits);
+    if (status.ok()) FillParts(std::move(memory));
+    return status;
   }
-  return in.ConsumedEntireMessage() ? absl::OkStatus() : unparsable;
-}
+
+  // The parts, in order.
+  size_t size() const { return parts_.size(); }
+  const Fields& operator[](size_t part) const { return parts_[part]; }
+  RequestPart name(size_t part) const {
+    return {kind_.field, part, parts_[part].table};
+  }
+  absl::Span<const CatalogEntry* const> entries() const { return entries_; }
+  uint64_t num_keys() const { return num_keys_; }
+
+ private:
+  absl::Status MeasureParts(const RequestLimits& limits) {
+    absl::Status refused;
+    const bool ok = MeasureRequest(slices_, &names_, &parts_, [&] {
+      refused = CheckNumParts(limits);
+      return refused.ok();
+    });
+    if (ok || !refused.ok()) return refused;
+    return absl::InvalidArgumentError(
+        absl::StrCat("the ", WireReader(slices_).num_left(),
+                     " bytes given are no ", std::string(kind_.message)));
+  }
+
+  absl::Status CheckNumParts(const RequestLimits& limits) const {
+    const uint64_t reply_bytes = parts_.size() * kind_.min_result_bytes;
+    if (reply_bytes <= limits.max_message_bytes) return absl::OkStatus();
+    return ReplyTooLarge(name(parts_.size() - 1), reply_bytes, limits);
+  }
+
+  absl::Status FindTables(const Catalog& catalog, const RequestLimits& limits) {
+    entries_.reserve(parts_.size());
+    size_t too_many_at = 0;
+    for (size_t part = 0; part < parts_.size(); ++part) {
+      auto entry = kind_.find_table(catalog, name(part));
+      if (!entry.ok()) return entry.status();
+      entries_.push_back(*entry);
+      if (num_keys_ <= limits.max_keys_per_request) too_many_at = part;
+      num_keys_ += parts_[part].keys.count;
+    }
+    if (num_keys_ <= limits.max_keys_per_request) return absl::OkStatus();
+    return TooManyKeys(name(too_many_at), num_keys_, limits);
+  }
+
+  void FillParts(ReplyMemory memory) {
+    for (const Fields& part : parts_) AddBytes(part, &memory_);
+    memory_.Allocate(std::move(memory));
+    for (Fields& part : parts_) Fill(&part, &memory_);
+  }
+
+  const RequestKind& kind_;
+  std::vector<grpc::Slice> slices_;
+  NameCopies names_;
+  RequestMemory memory_;
+  // In step, one each a part of the request.
+  std::vector<Fields> parts_;
+  std::vector<const CatalogEntry*> entries_;
+  uint64_t num_keys_ = 0;
+};
 
 }  // namespace gatherd
 

@@ -65,9 +65,10 @@ std::string ToString(const grpc::ByteBuffer& bytes) {
 }
 
 void FuzzLookup(const grpc::ByteBuffer& bytes) {
-  auto decoded = DecodedLookup::Decode(bytes, Tables(), kLimits);
+  auto decoded =
+      DecodedLookup::Decode(bytes, Tables(), kLimits, HeapReplyMemory());
   if (!decoded.ok()) return RequireClientError(decoded.status());
-  auto segments = (*decoded)->AllocateReply(HeapReplyMemory(), {});
+  auto segments = (*decoded)->AllocateReply({});
   for (LookupSegment& segment : segments) {
     auto result = segment.table->Lookup(segment.batch, segment.output);
     FuzzRequire(result.ok());
@@ -83,7 +84,8 @@ void FuzzLookup(const grpc::ByteBuffer& bytes) {
 }
 
 void FuzzUpdate(const grpc::ByteBuffer& bytes) {
-  const auto decoded = DecodedUpdate::Decode(bytes, Tables(), kLimits);
+  const auto decoded =
+      DecodedUpdate::Decode(bytes, Tables(), kLimits, HeapReplyMemory());
   if (!decoded.ok()) return RequireClientError(decoded.status());
   const auto results = UpdateTables((*decoded)->batches());
   if (!results.ok()) return RequireClientError(results.status());
@@ -93,7 +95,8 @@ void FuzzUpdate(const grpc::ByteBuffer& bytes) {
 }
 
 void FuzzErase(const grpc::ByteBuffer& bytes) {
-  const auto decoded = DecodedErase::Decode(bytes, Tables(), kLimits);
+  const auto decoded =
+      DecodedErase::Decode(bytes, Tables(), kLimits, HeapReplyMemory());
   if (!decoded.ok()) return RequireClientError(decoded.status());
   for (size_t part = 0; part < (*decoded)->entries().size(); ++part) {
     Table& table = *(*decoded)->entries()[part]->table();

@@ -48,15 +48,17 @@ class LookupCodec {
     return part;
   }
 
-  absl::StatusOr<std::unique_ptr<DecodedLookup>> Decode() {
-    return DecodedLookup::Decode(ToBytes(request), *catalog_, limits);
+  absl::StatusOr<std::unique_ptr<DecodedLookup>> Decode(
+      ReplyMemory memory = HeapReplyMemory()) {
+    return DecodedLookup::Decode(ToBytes(request), *catalog_, limits,
+                                 std::move(memory));
   }
   absl::Status Refusal() { return Decode().status(); }
 
   absl::StatusOr<v1::LookupResponse> Answer() {
     auto decoded = Decode();
     if (!decoded.ok()) return decoded.status();
-    auto segments = (*decoded)->AllocateReply(HeapReplyMemory(), {});
+    auto segments = (*decoded)->AllocateReply({});
     RunSegments(segments);
     grpc::ByteBuffer reply;
     absl::Status status = (*decoded)->EncodeReply(segments, &reply);
@@ -198,7 +200,7 @@ void CheckRefused(const absl::Status& status, const Refused& expected) {
 TEST_CASE_METHOD(LookupCodec, "bytes that are no lookup request are refused") {
   const auto decode = [&](const std::string& bytes) {
     return DecodedLookup::Decode(ToBytes(bytes), *Catalog::Create({}).value(),
-                                 limits)
+                                 limits, HeapReplyMemory())
         .status();
   };
   for (const std::string& bytes :
@@ -262,7 +264,7 @@ TEST_CASE_METHOD(LookupCodec, "a request of millions of parts is refused") {
   std::string bytes;
   for (int i = 0; i < 50'000; ++i) bytes.append("\x0a\0", 2);
   const auto decoded = DecodedLookup::Decode(
-      ToBytes(bytes), *Catalog::Create({}).value(), limits);
+      ToBytes(bytes), *Catalog::Create({}).value(), limits, HeapReplyMemory());
   CHECK(absl::IsResourceExhausted(decoded.status()));
 }
 
@@ -333,20 +335,41 @@ TEST_CASE_METHOD(LookupCodec, "a reply keeps its memory alive") {
   MemoryCounts counts;
   grpc::ByteBuffer reply;
   {
-    auto decoded = Decode();
+    auto decoded = Decode(std::make_shared<CountingMemory>(counts));
     REQUIRE(decoded.ok());
-    auto segments =
-        (*decoded)->AllocateReply(std::make_shared<CountingMemory>(counts), {});
+    CHECK(counts.taken == 1);  // the request's
+    auto segments = (*decoded)->AllocateReply({});
+    CHECK(counts.taken == 2);
     RunSegments(segments);
     REQUIRE((*decoded)->EncodeReply(segments, &reply).ok());
   }
+  CHECK(counts.given_back == 1);
   CHECK_FALSE(counts.destroyed);
   const auto response = FromBytes<v1::LookupResponse>(reply);
   REQUIRE(response.results_size() == 1);
   CHECK(Floats(response.results(0).values()).back() == 2);
   reply.Clear();
-  CHECK(counts.given_back == 1);
+  CHECK(counts.given_back == 2);
   CHECK(counts.destroyed);
+}
+
+TEST_CASE_METHOD(LookupCodec, "what is decoded lies in pieces of cache lines") {
+  for (int i = 0; i < 2; ++i) {
+    v1::TableLookup* part = Add("words", {7, 8, 9});
+    part->set_pooling(v1::POOLING_SUM);
+    for (uint32_t offset : {0, 2}) part->add_offsets(offset);
+    for (float weight : {1.f, 2.f, 3.f}) part->add_weights(weight);
+  }
+  auto decoded = Decode();
+  REQUIRE(decoded.ok());
+  for (const LookupSegment& segment : (*decoded)->AllocateReply({})) {
+    CHECK(reinterpret_cast<uintptr_t>(segment.batch.keys.data()) % 64 == 0);
+    CHECK(reinterpret_cast<uintptr_t>(segment.batch.offsets.data()) % 64 == 0);
+    CHECK(reinterpret_cast<uintptr_t>(segment.batch.weights.data()) % 64 == 0);
+    CHECK(segment.batch.keys == absl::Span<const int64_t>({7, 8, 9}));
+    CHECK(segment.batch.offsets == absl::Span<const uint32_t>({0, 2}));
+    CHECK(segment.batch.weights == absl::Span<const float>({1, 2, 3}));
+  }
 }
 
 }  // namespace

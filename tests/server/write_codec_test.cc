@@ -42,10 +42,12 @@ class WriteCodec {
   }
 
   absl::StatusOr<std::unique_ptr<DecodedUpdate>> DecodeUpdate() {
-    return DecodedUpdate::Decode(ToBytes(update), *catalog_, limits);
+    return DecodedUpdate::Decode(ToBytes(update), *catalog_, limits,
+                                 HeapReplyMemory());
   }
   absl::StatusOr<std::unique_ptr<DecodedErase>> DecodeErase() {
-    return DecodedErase::Decode(ToBytes(erase), *catalog_, limits);
+    return DecodedErase::Decode(ToBytes(erase), *catalog_, limits,
+                                HeapReplyMemory());
   }
 
   void CheckUpdateRefused(absl::StatusCode code,
@@ -149,12 +151,14 @@ TEST_CASE_METHOD(WriteCodec, "an erase is decoded and refused alike") {
 TEST_CASE_METHOD(WriteCodec, "bytes that are no write request are refused") {
   const grpc::ByteBuffer garbage = ToBytes("garbage");
   const auto catalog = *Catalog::Create({});
-  CHECK_THAT(
-      DecodedUpdate::Decode(garbage, *catalog, limits).status().ToString(),
-      Contains("gatherd.v1.UpdateRequest"));
-  CHECK_THAT(
-      DecodedErase::Decode(garbage, *catalog, limits).status().ToString(),
-      Contains("gatherd.v1.EraseRequest"));
+  CHECK_THAT(DecodedUpdate::Decode(garbage, *catalog, limits, HeapReplyMemory())
+                 .status()
+                 .ToString(),
+             Contains("gatherd.v1.UpdateRequest"));
+  CHECK_THAT(DecodedErase::Decode(garbage, *catalog, limits, HeapReplyMemory())
+                 .status()
+                 .ToString(),
+             Contains("gatherd.v1.EraseRequest"));
 }
 
 TEST_CASE("results of writes are encoded field by field") {
