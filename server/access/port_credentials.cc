@@ -63,14 +63,14 @@ CallHeaders FindHeaders(const grpc_metadata* headers, size_t num_headers) {
 }
 
 // A call's headers have come, its message has not been read.
-void CheckCall(void* options, grpc_auth_context*, const grpc_metadata* headers,
+void CheckCall(void* state, grpc_auth_context*, const grpc_metadata* headers,
                size_t num_headers, grpc_process_auth_metadata_done_cb done,
                void* done_data) {
-  const auto& [certificates, control, on_refusal] =
-      *static_cast<const PortCredentialsOptions*>(options);
+  const auto& options = *static_cast<const PortCredentialsOptions*>(state);
   const CallHeaders found = FindHeaders(headers, num_headers);
-  const absl::Status status = control->Check(found.path, found.authorization);
-  if (!status.ok()) on_refusal(found.path, status);
+  const absl::Status status =
+      options.control->Check(found.path, found.authorization);
+  if (!status.ok()) options.on_refusal(found.path, status);
   // The token goes no further: who handles the call does not see it.
   done(done_data, found.token, found.token == nullptr ? 0 : 1, nullptr, 0,
        static_cast<grpc_status_code>(status.code()),

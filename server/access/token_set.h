@@ -22,7 +22,7 @@ TokenDigest DigestOfToken(std::string_view token);
 // Immutable, hence thread-safe.
 class TokenSet {
  public:
-  // Comparing with one takes some nanoseconds, for every call and every token.
+  // Every call is compared with each of them.
   static constexpr size_t kMaxTokens = 1000;
 
   // One token a line; white space around it and empty lines do not count. No
