@@ -132,9 +132,7 @@ void LookupContext::AddPieces(size_t task) {
       has_pooling_ = true;
       num_offsets_ += piece.num_rows;
     }
-    const std::byte* const out = piece.segment->output.rows;
-    const absl::Span<std::byte> replies = node_.reply_memory();
-    if (out < replies.data() || out >= replies.data() + replies.size()) {
+    if (!IsPinned(piece.segment->output.rows)) {
       staged_bytes_ += AlignUp(
           piece.num_rows * RowBytes(batch.output_type, piece.state->spec.dim));
     }
@@ -190,29 +188,45 @@ absl::Status LookupContext::Launch() {
   return node_.gate().Launch(*gate_reader_, windows_, streams, launch);
 }
 
+bool LookupContext::IsPinned(const void* memory) const {
+  const absl::Span<const std::byte> replies = node_.reply_memory();
+  const auto* const at = static_cast<const std::byte*>(memory);
+  return at >= replies.data() && at < replies.data() + replies.size();
+}
+
+template <typename T>
+const T* LookupContext::Reachable(const T* elements, size_t count, T* staged) {
+  if (IsPinned(elements)) return elements;
+  std::memcpy(staged, elements, count * sizeof(T));
+  return staged;
+}
+
+const uint32_t* LookupContext::OffsetsOf(const Piece& piece) {
+  const uint32_t* const offsets =
+      piece.segment->batch.offsets.data() + piece.first_row;
+  if (piece.first_key == 0 && IsPinned(offsets)) return offsets;
+  auto* const staged =
+      reinterpret_cast<uint32_t*>(offsets_->data()) + num_offsets_;
+  for (size_t i = 0; i < piece.num_rows; ++i) {
+    staged[i] = offsets[i] - static_cast<uint32_t>(piece.first_key);
+  }
+  return staged;
+}
+
 void LookupContext::StagePiece(Piece& piece, kernels::LookupSegment* launched) {
   const LookupSegment& segment = *piece.segment;
   const LookupBatch& batch = segment.batch;
   const TableSpec& spec = piece.state->spec;
-  auto* const keys = reinterpret_cast<int64_t*>(keys_->data()) + num_keys_;
-  std::memcpy(keys, batch.keys.data() + piece.first_key,
-              piece.num_keys * sizeof(int64_t));
-  launched->keys = keys;
+  launched->keys =
+      Reachable(batch.keys.data() + piece.first_key, piece.num_keys,
+                reinterpret_cast<int64_t*>(keys_->data()) + num_keys_);
   if (!batch.weights.empty()) {
-    auto* const weights =
-        reinterpret_cast<float*>(weights_->data()) + num_keys_;
-    std::memcpy(weights, batch.weights.data() + piece.first_key,
-                piece.num_keys * sizeof(float));
-    launched->weights = weights;
+    launched->weights =
+        Reachable(batch.weights.data() + piece.first_key, piece.num_keys,
+                  reinterpret_cast<float*>(weights_->data()) + num_keys_);
   }
   if (batch.pooling != Pooling::kNone) {
-    auto* const offsets =
-        reinterpret_cast<uint32_t*>(offsets_->data()) + num_offsets_;
-    for (size_t i = 0; i < piece.num_rows; ++i) {
-      offsets[i] = batch.offsets[piece.first_row + i] -
-                   static_cast<uint32_t>(piece.first_key);
-    }
-    launched->offsets = offsets;
+    launched->offsets = OffsetsOf(piece);
     launched->num_bags = static_cast<uint32_t>(piece.num_rows);
     num_offsets_ += piece.num_rows;
   }
@@ -224,8 +238,7 @@ void LookupContext::StagePiece(Piece& piece, kernels::LookupSegment* launched) {
 
   const size_t row_bytes = RowBytes(batch.output_type, spec.dim);
   std::byte* const out = segment.output.rows + piece.first_row * row_bytes;
-  const absl::Span<std::byte> replies = node_.reply_memory();
-  if (out >= replies.data() && out < replies.data() + replies.size()) {
+  if (IsPinned(out)) {
     launched->output = out;
   } else {
     piece.staged = rows_->data() + staged_bytes_;

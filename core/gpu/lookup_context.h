@@ -1,7 +1,7 @@
-// What one batch of lookups needs: pinned memory for its keys, a stream and
-// counters on each device, and a place for rows that cannot go straight to the
-// reply. Serves one batch at a time and is used again; takes no memory once
-// made.
+// What one batch of lookups needs: a stream and counters on each device, and
+// pinned memory for keys that kernels cannot read where they are and for rows
+// that cannot go straight to the reply. Serves one batch at a time and is used
+// again; takes no memory once made.
 //
 // A batch is filled and launched by one thread and ended by another: the
 // LookupEngine hands it from one to the other under its mutex.
@@ -61,8 +61,8 @@ class LookupContext {
   void Add(const ChunkQueue::Task& task);
   const std::vector<ChunkQueue::Task>& tasks() const { return tasks_; }
 
-  // Copies the keys and starts the kernels. On an error nothing runs that would
-  // write to a reply.
+  // Copies keys that are not in reply memory and starts the kernels. On an
+  // error nothing runs that would write to a reply.
   absl::Status Launch();
 
   // Whether everything is written. From any thread.
@@ -102,6 +102,13 @@ class LookupContext {
 
   void AddPieces(size_t task);
   void StagePiece(Piece& piece, kernels::LookupSegment* launched);
+  // In the node's reply memory, which kernels read and write.
+  bool IsPinned(const void* memory) const;
+  // The elements where a kernel can read them: there, or copied to `staged`.
+  template <typename T>
+  const T* Reachable(const T* elements, size_t count, T* staged);
+  // The same for offsets of bags, from the piece's first key on.
+  const uint32_t* OffsetsOf(const Piece& piece);
   absl::Status LaunchOn(DeviceLane& lane, int32_t only_shard);
   bool ShouldSplit() const;
   bool Uses(const DeviceLane& lane) const {

@@ -218,30 +218,6 @@ TEST_CASE("a job of many keys and tables is cut and put together again") {
   }
 }
 
-TEST_CASE("rows go straight to reply memory where they can") {
-  FakeCuda cuda(1);
-  const auto node = MakeNode(cuda, 1);
-  const auto table = MakeTable(*node, KeySpace::kDense);
-  Fill(*table, 100);
-  const std::vector<int64_t> keys = {7, 99};
-  auto* const rows = reinterpret_cast<float*>(node->reply_memory().data());
-  uint8_t missing = 0;
-  std::vector<const void*> outputs;
-  kernels::ScopedLookupHooks hooks({[&](const kernels::LookupBatch& batch) {
-                                      outputs.push_back(
-                                          batch.segments[0].output);
-                                    },
-                                    [](const kernels::LookupBatch&) {}});
-  LookupBatch batch;
-  batch.keys = keys;
-  REQUIRE(table->Lookup(batch, {reinterpret_cast<std::byte*>(rows), &missing})
-              .ok());
-  CHECK(rows[0] == 8);
-  CHECK(rows[4] == 100);
-  REQUIRE(outputs.size() == 1);
-  CHECK(outputs[0] == rows);
-}
-
 TEST_CASE("large batches are divided by owner, small ones go to one device") {
   FakeCuda cuda(2);
   const auto node = MakeNode(cuda, 2);
