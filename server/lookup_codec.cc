@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "core/base/sizes.h"
 #include "proto/gatherd/v1/gatherd.pb.h"
@@ -65,8 +66,8 @@ class WireDecodedLookup final : public DecodedLookup {
 
   RequestParts<LookupFields> parts_{kLookups};
   // In step, one each a part of the request.
-  std::vector<LookupBatch> batches_;
-  std::vector<MissingKeyPolicy> policies_;
+  absl::InlinedVector<LookupBatch, kInlinedParts> batches_;
+  absl::InlinedVector<MissingKeyPolicy, kInlinedParts> policies_;
   uint64_t reply_bytes_ = 0;
   ReplyMemory memory_;  // until the reply is allocated
   ReplyBlockPtr block_;

@@ -6,12 +6,13 @@
 #ifndef GATHERD_SERVER_REQUEST_FIELDS_H_
 #define GATHERD_SERVER_REQUEST_FIELDS_H_
 
+#include <grpcpp/support/slice.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <forward_list>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "absl/types/span.h"
 #include "server/request_memory.h"
@@ -59,16 +60,16 @@ bool Measure(WireReader& in, NameCopies* names, LookupFields* fields);
 bool Measure(WireReader& in, NameCopies* names, UpdateFields* fields);
 bool Measure(WireReader& in, NameCopies* names, EraseFields* fields);
 
-// Appends all parts of a request, measured; `on_part()` runs behind each. False
-// if the bytes are no request, or as soon as `on_part` says so.
-template <typename Fields, typename OnPart>
+// Appends all parts of a request to a vector, measured; `on_part()` runs behind
+// each. False if the bytes are no request, or as soon as `on_part` says so.
+template <typename Parts, typename OnPart>
 bool MeasureRequest(absl::Span<const grpc::Slice> slices, NameCopies* names,
-                    std::vector<Fields>* parts, OnPart on_part) {
+                    Parts* parts, OnPart on_part) {
   constexpr uint32_t kPartTag = SizedTag(1);  // in all three requests
   WireReader in(slices);
   return in.ReadFields([&](uint32_t tag) {
     if (tag != kPartTag) return in.SkipField(tag, WireReader::kMaxDepth);
-    Fields& part = parts->emplace_back();
+    auto& part = parts->emplace_back();
     return in.ReadSized([&] { return Measure(in, names, &part); }) && on_part();
   });
 }

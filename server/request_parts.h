@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "server/request_checks.h"
@@ -23,6 +24,9 @@
 #include "server/wire_reader.h"
 
 namespace gatherd {
+
+// Requests of up to so many parts take no memory for lists of them.
+inline constexpr size_t kInlinedParts = 2;
 
 // What the requests differ in. All static.
 struct RequestKind {
@@ -107,8 +111,8 @@ class RequestParts {
   NameCopies names_;
   RequestMemory memory_;
   // In step, one each a part of the request.
-  std::vector<Fields> parts_;
-  std::vector<const CatalogEntry*> entries_;
+  absl::InlinedVector<Fields, kInlinedParts> parts_;
+  absl::InlinedVector<const CatalogEntry*, kInlinedParts> entries_;
   uint64_t num_keys_ = 0;
 };
 

@@ -7,14 +7,29 @@
 namespace gatherd {
 namespace {
 
-constexpr int kMaxTagBytes = 5;
-constexpr int kMaxSizeBytes = 5;
-constexpr int kMaxVarintBytes = 10;
 // Of a word of varints: set in all bytes but the last of each.
 constexpr uint64_t kMoreBits = 0x8080'8080'8080'8080;
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
               "elements are copied as they are written");
+
+// Of a word, if the sum is below 256.
+uint64_t SumOfBytes(uint64_t word) {
+  return word * 0x0101'0101'0101'0101 >> 56;
+}
+
+// glibc copies large pieces by `rep movsb`, which on Zen 3 takes several times
+// as long where both places are at like offsets in their pages: 4096 keys in
+// slices of 8 KiB took 1.0 ns each then, and 0.4 ns in blocks.
+void CopyBytes(const uint8_t* from, size_t num_bytes, std::byte* to) {
+  constexpr size_t kBlockBytes = 1024;
+  for (; num_bytes > kBlockBytes; num_bytes -= kBlockBytes) {
+    std::memcpy(to, from, kBlockBytes);
+    from += kBlockBytes;
+    to += kBlockBytes;
+  }
+  std::memcpy(to, from, num_bytes);
+}
 
 }  // namespace
 
@@ -52,26 +67,11 @@ bool WireReader::ReadLongVarint(int max_bytes, uint64_t* value) {
   return false;
 }
 
-bool WireReader::ReadVarint(uint64_t* value) {
-  return ReadLongVarint(kMaxVarintBytes, value);
-}
-
-bool WireReader::ReadTag(uint32_t* tag) {
-  uint64_t value = 0;
-  if (!ReadLongVarint(kMaxTagBytes, &value)) return false;
-  *tag = static_cast<uint32_t>(value);
-  return true;
-}
-
 bool WireReader::ReadEnum(int* number) {
   uint64_t value = 0;
   if (!ReadVarint(&value)) return false;
   *number = static_cast<int>(static_cast<uint32_t>(value));
   return true;
-}
-
-bool WireReader::ReadSize(uint64_t* size) {
-  return ReadLongVarint(kMaxSizeBytes, size) && *size <= left_;
 }
 
 void WireReader::Skip(uint64_t num_bytes) {
@@ -86,7 +86,7 @@ void WireReader::Copy(uint64_t num_bytes, void* to) {
   auto* out = static_cast<std::byte*>(to);
   while (num_bytes > 0) {
     const size_t here = std::min<uint64_t>(NumAtHand(), num_bytes);
-    std::memcpy(out, at_, here);
+    CopyBytes(at_, here, out);
     Advance(here);
     out += here;
     num_bytes -= here;
@@ -143,7 +143,7 @@ bool WireReader::CountVarints(uint64_t* count) {
       std::memcpy(&word, at, sizeof(word));
       const uint64_t last_bytes = ~word & kMoreBits;
       if (last_bytes == 0) break;
-      *count += __builtin_popcountll(last_bytes);
+      *count += SumOfBytes(last_bytes / 0x80);
       at += sizeof(word) - __builtin_clzll(last_bytes) / CHAR_BIT;
     }
     Advance(at - at_);

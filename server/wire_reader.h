@@ -35,12 +35,21 @@ class WireReader {
   bool AtEnd() const { return left_ == 0; }
   uint64_t num_left() const { return left_; }
 
-  bool ReadTag(uint32_t* tag);
-  bool ReadVarint(uint64_t* value);
+  bool ReadTag(uint32_t* tag) {
+    uint64_t value = 0;
+    if (!ReadVarint(kMaxTagBytes, &value)) return false;
+    *tag = static_cast<uint32_t>(value);
+    return true;
+  }
+  bool ReadVarint(uint64_t* value) {
+    return ReadVarint(kMaxVarintBytes, value);
+  }
   // As enums are read: the low 32 bits.
   bool ReadEnum(int* number);
   // Of bytes that follow, and are there.
-  bool ReadSize(uint64_t* size);
+  bool ReadSize(uint64_t* size) {
+    return ReadVarint(kMaxSizeBytes, size) && *size <= left_;
+  }
 
   // `num_bytes` are num_left() at most, of these three.
   void Skip(uint64_t num_bytes);
@@ -80,6 +89,10 @@ class WireReader {
   bool ReadVarints(uint32_t** to);
 
  private:
+  static constexpr int kMaxTagBytes = 5;
+  static constexpr int kMaxSizeBytes = 5;
+  static constexpr int kMaxVarintBytes = 10;
+
   // What is left of the slice at hand; not 0 unless at the end.
   size_t NumAtHand();
   void Advance(size_t num_bytes) {
@@ -87,6 +100,15 @@ class WireReader {
     left_ -= num_bytes;
   }
   bool ReadByte(uint8_t* byte);
+  // Of one byte, as most are, in line.
+  bool ReadVarint(int max_bytes, uint64_t* value) {
+    if (left_ == 0 || at_ == slice_end_ || *at_ >= 0x80) {
+      return ReadLongVarint(max_bytes, value);
+    }
+    *value = *at_;
+    Advance(1);
+    return true;
+  }
   bool ReadLongVarint(int max_bytes, uint64_t* value);
   bool SkipGroup(uint32_t start_tag, int depth);
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
 #include "proto/gatherd/v1/gatherd.pb.h"
 #include "server/request_checks.h"
 #include "server/request_codec.h"
@@ -68,7 +69,7 @@ class WireDecodedUpdate final : public DecodedUpdate {
   }
 
   RequestParts<UpdateFields> parts_{kUpdates};
-  std::vector<TableUpdateBatch> batches_;
+  absl::InlinedVector<TableUpdateBatch, kInlinedParts> batches_;
 };
 
 class WireDecodedErase final : public DecodedErase {
