@@ -1,9 +1,18 @@
 // Divides a batch into its launches: one for the segments without pooling and
-// one for those of each table type with it. Most batches are one launch.
+// one for those of each table type with it. Most batches are one launch, and a
+// second to report if they are large.
+#include <algorithm>
+
 #include "core/kernels/lookup_launch.h"
+#include "core/kernels/lookup_report.cuh"
 
 namespace gatherd::kernels {
 namespace {
+
+__global__ void __launch_bounds__(kBlockThreads)
+    ReportKernel(const ReportParams report) {
+  SendReport<8>(report);
+}
 
 constexpr int kNumKinds = 5;  // no pooling, and pooling by element type
 
@@ -18,9 +27,17 @@ cudaError_t LaunchKind(int kind, const LookupPart& part, cudaStream_t stream) {
 
 }  // namespace
 
+cudaError_t LaunchReport(const ReportParams& report, cudaStream_t stream) {
+  ReportKernel<<<1, kBlockThreads, 0, stream>>>(report);
+  return cudaGetLastError();
+}
+
 cudaError_t LaunchLookup(const LookupBatch& batch, cudaStream_t stream) {
   if (batch.num_segments < 1 || batch.num_segments > kMaxSegments) {
     return cudaErrorInvalidValue;
+  }
+  if (batch.done != nullptr) {
+    std::fill_n(batch.host_counters, batch.num_segments, LookupCounters());
   }
   int num_of_kind[kNumKinds] = {};
   for (int i = 0; i < batch.num_segments; i++) {

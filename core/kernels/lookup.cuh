@@ -129,8 +129,13 @@ __device__ __forceinline__ RowPlace FindHashed(const TableRef& t, int64_t key,
   if (todo != 0) {
     found = FindInSecond(index, key, place.second, todo, found, lane);
   }
-  // The row may not be read before the entry that names it.
-  FenceAcquireRelease();
+  // The row may not be read before the entry that names it. Who writes to the
+  // only shard of a table runs on its GPU.
+  if (t.shards.num_shards == 1) {
+    FenceOnGpu();
+  } else {
+    FenceAcquireRelease();
+  }
   if (found == 0) return {t.default_row, kNoShard};
   return {t.rows + place.shard * t.rows_shard_bytes +
               static_cast<uint64_t>(found - 1) * t.row_stride,

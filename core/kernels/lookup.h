@@ -1,5 +1,6 @@
 // Answers a batch of lookups of any tables: one launch for all segments without
-// pooling, and one for those of each table type with it.
+// pooling, and one for those of each table type with it; one more reports, if
+// the last of these is large.
 //
 // Keys, weights, offsets and outputs may lie in device memory or in pinned host
 // memory; both are addressed alike. All launches are asynchronous; an error is
@@ -70,6 +71,9 @@ struct LookupBatch {
   // kAllShards only.
   int32_t only_shard = kAllShards;
   int32_t this_shard = 0;  // the shard of the GPU that runs it, for counters
+  // The launching thread may read all keys, too (pinned memory). Those of small
+  // batches then travel with the launch.
+  bool keys_on_host = false;
 
   // Device memory that one batch at a time uses. Zero before the batch; left
   // zero if `done` is not null and no launch failed.
@@ -85,7 +89,7 @@ struct LookupBatch {
   // `counters`, `blocks_left` and the two below must be set.
   volatile uint64_t* done = nullptr;
   uint64_t sequence = 0;
-  LookupCounters* host_counters = nullptr;  // num_segments
+  LookupCounters* host_counters = nullptr;  // num_segments; zeroed by the call
   // num_missing_words, written only if some num_missing is not 0.
   uint32_t* host_missing = nullptr;
 };

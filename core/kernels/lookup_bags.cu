@@ -24,9 +24,8 @@ cudaError_t Launch(const LookupPart& part, cudaStream_t stream) {
         LayOut<Row>(s, p);
         return s.num_bags * p->units_per_row;
       });
-  LookupBagsKernel<Row, kHashed, kToInt8, kCapacity>
-      <<<num_blocks, kBlockThreads, 0, stream>>>(params);
-  return cudaGetLastError();
+  return LaunchAndReport(LookupBagsKernel<Row, kHashed, kToInt8, kCapacity>,
+                         num_blocks, &params, stream);
 }
 
 template <class Row>

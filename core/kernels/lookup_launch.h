@@ -20,6 +20,9 @@ struct LookupPart {
 
 // All segments without pooling.
 cudaError_t LaunchLookupRows(const LookupPart& part, cudaStream_t stream);
+// The same where rows must be more than copied; hashed: some table is.
+cudaError_t LaunchGeneralRows(const LookupPart& part, bool hashed,
+                              cudaStream_t stream);
 
 // All segments with pooling, and of one table type.
 cudaError_t LaunchLookupBags(const LookupPart& part, cudaStream_t stream);

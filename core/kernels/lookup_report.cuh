@@ -17,7 +17,7 @@ inline constexpr uint32_t kWordsPerCounters =
     sizeof(LookupCounters) / sizeof(uint32_t);
 static_assert(offsetof(LookupCounters, num_missing) == 0);
 
-// See LookupBatch; `done` is null in launches that are not their batch's last.
+// See LookupBatch; `done` is null in launches that send no report.
 struct ReportParams {
   volatile uint64_t* done = nullptr;
   uint64_t sequence = 0;
@@ -28,28 +28,22 @@ struct ReportParams {
   uint32_t* host_missing = nullptr;
   uint32_t num_counter_words = 0;
   uint32_t num_missing_words = 0;
+  bool is_only = false;  // launch of the batch
 };
 
-inline ReportParams MakeReportParams(const LookupBatch& batch) {
-  ReportParams report;
-  report.done = batch.done;
-  report.sequence = batch.sequence;
-  report.blocks_left = batch.blocks_left;
-  report.counters = reinterpret_cast<uint32_t*>(batch.counters);
-  report.host_counters = reinterpret_cast<uint32_t*>(batch.host_counters);
-  report.missing_words = batch.missing_words;
-  report.host_missing = batch.host_missing;
-  report.num_counter_words =
-      static_cast<uint32_t>(batch.num_segments) * kWordsPerCounters;
-  report.num_missing_words = batch.num_missing_words;
-  return report;
-}
+// Launches of more blocks leave the report to a kernel of its own, so that no
+// block waits at its end for its stores: with 16,384 blocks that cost a quarter
+// of the time. An H200 runs as many as this at once.
+inline constexpr uint32_t kMaxReportingBlocks = 1056;
+
+cudaError_t LaunchReport(const ReportParams& report, cudaStream_t stream);
 
 // What became of a thread's key.
 enum class KeyFate { kNoKey, kMissing, kLocal, kRemote };
 
-// Counts the keys of a block's threads. A barrier: all threads call.
-__device__ __forceinline__ void CountKeys(LookupCounters* counters,
+// Counts the keys of a block's threads. A barrier: all threads call. Thread 0
+// returns whether there was anything to count.
+__device__ __forceinline__ bool CountKeys(LookupCounters* counters,
                                           KeyFate fate, bool sharded) {
   const int num_missing = __syncthreads_count(fate == KeyFate::kMissing);
   int num_local = 0, num_remote = 0;
@@ -57,50 +51,89 @@ __device__ __forceinline__ void CountKeys(LookupCounters* counters,
     num_local = __syncthreads_count(fate == KeyFate::kLocal);
     num_remote = __syncthreads_count(fate == KeyFate::kRemote);
   }
-  if (counters == nullptr || threadIdx.x != 0) return;
+  if (counters == nullptr || threadIdx.x != 0) return false;
   if (num_missing != 0) atomicAdd(&counters->num_missing, num_missing);
   if (num_local != 0) atomicAdd(&counters->num_local, num_local);
   if (num_remote != 0) atomicAdd(&counters->num_remote, num_remote);
+  return (num_missing | num_local | num_remote) != 0;
 }
 
-// Moves what was counted to the host and leaves zeros.
+// By one thread, which has seen all that the others wrote.
+__device__ __forceinline__ void SignalDone(const ReportParams& report) {
+  __threadfence_system();
+  *report.done = report.sequence;
+}
+
+// By all threads of a block, which each have kInFlight loads in flight.
+template <uint32_t kInFlight>
+__device__ __forceinline__ void MoveWords(uint32_t* words, uint32_t count,
+                                          uint32_t* host) {
+  for (uint32_t start = threadIdx.x; start < count;
+       start += kBlockThreads * kInFlight) {
+    uint32_t v[kInFlight];
+#pragma unroll
+    for (uint32_t u = 0; u < kInFlight; u++) {
+      const uint32_t i = start + u * kBlockThreads;
+      if (i < count) v[u] = __ldcg(words + i);
+    }
+#pragma unroll
+    for (uint32_t u = 0; u < kInFlight; u++) {
+      const uint32_t i = start + u * kBlockThreads;
+      if (i >= count) continue;
+      host[i] = v[u];
+      words[i] = 0;
+    }
+  }
+}
+
+// Moves what was counted to the host and leaves zeros. All threads of a block.
+// The launch has zeroed the host's counters.
+template <uint32_t kInFlight>
 __device__ __forceinline__ void SendReport(const ReportParams& report) {
   bool any_missing = false;
   for (uint32_t i = threadIdx.x; i < report.num_counter_words;
        i += kBlockThreads) {
     const uint32_t count = __ldcg(report.counters + i);
-    report.host_counters[i] = count;
     if (count == 0) continue;
+    report.host_counters[i] = count;
     report.counters[i] = 0;
     any_missing = any_missing || i % kWordsPerCounters == 0;
   }
   if (__syncthreads_or(any_missing)) {
-    for (uint32_t i = threadIdx.x; i < report.num_missing_words;
-         i += kBlockThreads) {
-      report.host_missing[i] = __ldcg(report.missing_words + i);
-      report.missing_words[i] = 0;
-    }
+    MoveWords<kInFlight>(report.missing_words, report.num_missing_words,
+                         report.host_missing);
     __syncthreads();
   }
-  if (threadIdx.x != 0) return;
-  __threadfence_system();
-  *report.done = report.sequence;
+  if (threadIdx.x == 0) SignalDone(report);
 }
 
 // Called by all threads of every block as the last thing, after a barrier that
 // follows all else they write. The last block to come sends the report.
-__device__ __forceinline__ void FinishBlock(const ReportParams& report) {
+// `counted`, of thread 0: whether the block counted anything. Where no block
+// did, nobody need look at the counters.
+__device__ __forceinline__ void FinishBlock(const ReportParams& report,
+                                            bool counted) {
   if (report.done == nullptr) return;
-  __shared__ bool is_last;
+  constexpr uint32_t kCounted = 1 << 16;  // above all numbers of blocks
+  static_assert(kMaxReportingBlocks < kCounted);
+  __shared__ bool must_send;
   if (threadIdx.x == 0) {
-    // The fences make the writes of all threads of the block, seen at the
-    // barrier, visible before the count, and all blocks' before the report.
-    __threadfence_system();
-    is_last = atomicInc(report.blocks_left, gridDim.x - 1) == gridDim.x - 1;
+    const uint32_t mine = counted || !report.is_only ? kCounted + 1 : 1;
+    // What the threads of the block wrote, seen at the barrier, comes before
+    // the count; what all blocks wrote, before the report.
     __threadfence();
+    const uint32_t sum = atomicAdd(report.blocks_left, mine) + mine;
+    must_send = false;
+    if (sum % kCounted == gridDim.x) {
+      __threadfence();
+      *report.blocks_left = 0;
+      must_send = sum > kCounted;
+      if (!must_send) SignalDone(report);
+    }
   }
   __syncthreads();
-  if (is_last) SendReport(report);
+  // A small batch; more in flight would cost all blocks registers.
+  if (must_send) SendReport<1>(report);
 }
 
 }  // namespace gatherd::kernels

@@ -82,6 +82,11 @@ __device__ __forceinline__ void FenceAcquireRelease() {
   asm volatile("fence.acq_rel.sys;" ::: "memory");
 }
 
+// Where all that take part are on one GPU.
+__device__ __forceinline__ void FenceOnGpu() {
+  asm volatile("fence.acq_rel.gpu;" ::: "memory");
+}
+
 // Returns what was there; equal to `expected` if it was replaced.
 __device__ __forceinline__ IndexEntry CompareAndSwapEntry(IndexEntry* p,
                                                           IndexEntry expected,
