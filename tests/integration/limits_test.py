@@ -103,7 +103,7 @@ class InflightLimitTest(ApiTestCase):
             lookups=[table_lookup("wide", [1] * 2000)])  # 528 KB in all
 
         def requests():
-            for _ in range(50):
+            for _ in range(1000):  # more than any transport takes by itself
                 yield request
         streams = [self.connect(self.server).embeddings.LookupStream(
             requests(), timeout=CALL_TIMEOUT_S) for _ in range(3)]
