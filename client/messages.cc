@@ -12,10 +12,11 @@ v1::DataType ToMessage(DataType type) {
   return static_cast<v1::DataType>(type);
 }
 
-void SetKeys(absl::Span<const int64_t> keys,
-             google::protobuf::RepeatedField<int64_t>* field) {
-  field->Reserve(static_cast<int>(keys.size()));
-  field->Add(keys.begin(), keys.end());
+// Of any request.
+template <typename Request, typename Message>
+void SetKeys(const Request& request, Message* message) {
+  message->mutable_keys()->Add(request.keys.begin(), request.keys.end());
+  message->mutable_keys32()->Add(request.keys32.begin(), request.keys32.end());
 }
 
 absl::Status CheckNumResults(int num_results, size_t num_requests) {
@@ -42,7 +43,7 @@ v1::LookupRequest ToMessage(absl::Span<const TableLookup> lookups) {
   for (const TableLookup& lookup : lookups) {
     v1::TableLookup* message = request.add_lookups();
     message->set_table(std::string(lookup.table));
-    SetKeys(lookup.keys, message->mutable_keys());
+    SetKeys(lookup, message);
     message->set_pooling(static_cast<v1::Pooling>(lookup.pooling));
     message->mutable_offsets()->Add(lookup.offsets.begin(),
                                     lookup.offsets.end());
@@ -62,7 +63,7 @@ v1::UpdateRequest ToMessage(absl::Span<const TableUpdate> updates) {
   for (const TableUpdate& update : updates) {
     v1::TableUpdate* message = request.add_updates();
     message->set_table(std::string(update.table));
-    SetKeys(update.keys, message->mutable_keys());
+    SetKeys(update, message);
     message->set_data_type(ToMessage(update.data_type));
     message->set_values(update.values.data(), update.values.size());
     message->set_mode(static_cast<v1::UpdateMode>(update.mode));
@@ -75,7 +76,7 @@ v1::EraseRequest ToMessage(absl::Span<const TableErase> erases) {
   for (const TableErase& erase : erases) {
     v1::TableErase* message = request.add_erases();
     message->set_table(std::string(erase.table));
-    SetKeys(erase.keys, message->mutable_keys());
+    SetKeys(erase, message);
   }
   return request;
 }

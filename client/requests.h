@@ -1,6 +1,7 @@
 // What the client library's calls take and give, as plain structs. Names and
 // meaning are those of proto/gatherd/v1/gatherd.proto. Requests borrow what
-// they point at until the call has returned.
+// they point at until the call has returned. They may give `keys32` instead of
+// `keys`, for half the bytes.
 #ifndef GATHERD_CLIENT_REQUESTS_H_
 #define GATHERD_CLIENT_REQUESTS_H_
 
@@ -33,6 +34,7 @@ struct TableLookup {
   absl::Span<const float> weights = {};     // none or one a key; pooling only
   std::optional<DataType> output_type = std::nullopt;  // none: the table's
   MissingKeyPolicy missing_key_policy = MissingKeyPolicy::kTable;
+  absl::Span<const uint32_t> keys32 = {};
 };
 
 struct TableUpdate {
@@ -41,11 +43,13 @@ struct TableUpdate {
   DataType data_type = DataType::kFloat32;  // of `values`
   absl::Span<const std::byte> values = {};  // one row a key, no padding
   UpdateMode mode = UpdateMode::kSet;
+  absl::Span<const uint32_t> keys32 = {};
 };
 
 struct TableErase {
   std::string_view table;
   absl::Span<const int64_t> keys;
+  absl::Span<const uint32_t> keys32 = {};
 };
 
 struct UpdateResult {

@@ -155,6 +155,14 @@ absl::StatusOr<UpdateMode> CheckUpdateMode(const RequestPart& part,
   }
 }
 
+absl::Status CheckKeyFields(const RequestPart& part, uint64_t num_keys,
+                            uint64_t num_keys32) {
+  if (num_keys32 == 0 || num_keys32 == num_keys) return absl::OkStatus();
+  return InvalidPart(
+      part, absl::StrCat("keys32: ", num_keys32, " given, expected 0 beside ",
+                         num_keys - num_keys32, " keys"));
+}
+
 absl::Status CheckBags(const RequestPart& part, const LookupBatch& batch) {
   const size_t num_offsets = batch.offsets.size();
   const size_t num_weights = batch.weights.size();

@@ -54,6 +54,10 @@ absl::StatusOr<MissingKeyPolicy> CheckMissingKeyPolicy(
     const RequestPart& part, int number, MissingKeyPolicy if_unspecified);
 absl::StatusOr<UpdateMode> CheckUpdateMode(const RequestPart& part, int number);
 
+// Of one part's keys, those that came as keys32.
+absl::Status CheckKeyFields(const RequestPart& part, uint64_t num_keys,
+                            uint64_t num_keys32);
+
 // Offsets and weights against keys and pooling.
 absl::Status CheckBags(const RequestPart& part, const LookupBatch& batch);
 

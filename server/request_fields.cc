@@ -1,6 +1,7 @@
 #include "server/request_fields.h"
 
-#include <utility>
+#include <algorithm>
+#include <array>
 
 #include "proto/gatherd/v1/gatherd.pb.h"
 #include "server/utf8.h"
@@ -15,10 +16,13 @@ using v1::TableUpdate;
 // Of every part.
 constexpr int kTable = TableErase::kTableFieldNumber;
 constexpr int kKeys = TableErase::kKeysFieldNumber;
+constexpr int kKeys32 = TableErase::kKeys32FieldNumber;
 static_assert(kTable == TableLookup::kTableFieldNumber &&
               kTable == TableUpdate::kTableFieldNumber);
 static_assert(kKeys == TableLookup::kKeysFieldNumber &&
               kKeys == TableUpdate::kKeysFieldNumber);
+static_assert(kKeys32 == TableLookup::kKeys32FieldNumber &&
+              kKeys32 == TableUpdate::kKeys32FieldNumber);
 
 // Below a part, which is itself below the request.
 constexpr int kPartDepth = WireReader::kMaxDepth - 1;
@@ -48,19 +52,19 @@ bool ReadName(WireReader& in, NameCopies* copies, std::string_view* name) {
 }
 
 template <typename T>
-bool CountPacked(WireReader& in, Elements<T>* elements) {
+bool CountPacked(WireReader& in, uint64_t* count) {
   return in.ReadSized([&] {
     const uint64_t size = in.num_left();
-    elements->count += size / sizeof(T);
+    *count += size / sizeof(T);
     in.Skip(size);
     return size % sizeof(T) == 0;
   });
 }
 
 template <typename T>
-bool CountOne(WireReader& in, Elements<T>* elements) {
+bool CountOne(WireReader& in, uint64_t* count) {
   if (in.num_left() < sizeof(T)) return false;
-  ++elements->count;
+  ++*count;
   in.Skip(sizeof(T));
   return true;
 }
@@ -72,9 +76,13 @@ bool MeasureField(WireReader& in, uint32_t tag, NameCopies* names,
     case SizedTag(kTable):
       return ReadName(in, names, &fields->table);
     case SizedTag(kKeys):
-      return CountPacked(in, &fields->keys);
+      return CountPacked<int64_t>(in, &fields->keys.count);
     case Fixed64Tag(kKeys):
-      return CountOne(in, &fields->keys);
+      return CountOne<int64_t>(in, &fields->keys.count);
+    case SizedTag(kKeys32):
+      return CountPacked<uint32_t>(in, &fields->num_keys32);
+    case Fixed32Tag(kKeys32):
+      return CountOne<uint32_t>(in, &fields->num_keys32);
     default:
       return in.SkipField(tag, kPartDepth);
   }
@@ -93,9 +101,9 @@ bool MeasureField(WireReader& in, uint32_t tag, NameCopies* names,
       ++fields->offsets.count;
       return in.ReadVarint(&skipped);
     case SizedTag(TableLookup::kWeightsFieldNumber):
-      return CountPacked(in, &fields->weights);
+      return CountPacked<float>(in, &fields->weights.count);
     case Fixed32Tag(TableLookup::kWeightsFieldNumber):
-      return CountOne(in, &fields->weights);
+      return CountOne<float>(in, &fields->weights.count);
     case VarintTag(TableLookup::kOutputTypeFieldNumber):
       return in.ReadEnum(&fields->output_type);
     case VarintTag(TableLookup::kMissingKeyPolicyFieldNumber):
@@ -127,8 +135,10 @@ bool MeasureField(WireReader& in, uint32_t tag, NameCopies* names,
 template <typename Fields>
 bool MeasureFields(WireReader& in, NameCopies* names, Fields* fields) {
   fields->body = in;
-  return in.ReadFields(
+  const bool ok = in.ReadFields(
       [&](uint32_t tag) { return MeasureField(in, tag, names, fields); });
+  fields->keys.count += fields->num_keys32;
+  return ok;
 }
 
 // Bytes that were measured cannot be malformed: what reads them to copy does
@@ -148,6 +158,17 @@ void CopyOne(WireReader& in, T** to) {
   ++*to;
 }
 
+// As unsigned numbers, in blocks.
+void CopyKeys32(WireReader& in, uint64_t count, int64_t** to) {
+  std::array<uint32_t, 256> block;
+  while (count > 0) {
+    const uint64_t num = std::min<uint64_t>(count, block.size());
+    in.Copy(num * sizeof(uint32_t), block.data());
+    *to = std::copy_n(block.data(), num, *to);
+    count -= num;
+  }
+}
+
 void CopyOffset(WireReader& in, uint32_t** to) {
   uint64_t offset = 0;
   in.ReadVarint(&offset);
@@ -157,6 +178,7 @@ void CopyOffset(WireReader& in, uint32_t** to) {
 void CopyKeys(const EraseFields& fields) {
   WireReader in = fields.body;
   int64_t* keys = fields.keys.data;
+  uint64_t size = 0;
   in.ReadFields([&](uint32_t tag) {
     switch (tag) {
       case SizedTag(kKeys):
@@ -164,6 +186,13 @@ void CopyKeys(const EraseFields& fields) {
         return true;
       case Fixed64Tag(kKeys):
         CopyOne(in, &keys);
+        return true;
+      case SizedTag(kKeys32):
+        in.ReadSize(&size);
+        CopyKeys32(in, size / sizeof(uint32_t), &keys);
+        return true;
+      case Fixed32Tag(kKeys32):
+        CopyKeys32(in, 1, &keys);
         return true;
       default:
         return in.SkipField(tag, kPartDepth);

@@ -34,6 +34,7 @@ struct EraseFields {
   WireReader body;
   std::string_view table;  // in the slices, or in NameCopies
   Elements<int64_t> keys;
+  uint64_t num_keys32 = 0;  // of these, given as keys32: all or none
 };
 
 struct LookupFields : EraseFields {

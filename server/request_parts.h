@@ -45,8 +45,8 @@ class RequestParts {
   explicit RequestParts(const RequestKind& kind) : kind_(kind) {}
 
   // Call once. Refuses bytes that are no such request, tables that cannot be
-  // asked and too many keys; what else the fields say is not judged. Borrows
-  // nothing: the bytes are held by reference.
+  // asked, too many keys and keys of both kinds; what else the fields say is
+  // not judged. Borrows nothing: the bytes are held by reference.
   absl::Status Read(const grpc::ByteBuffer& bytes, const Catalog& catalog,
                     const RequestLimits& limits, ReplyMemory memory) {
     // gRPC hands on a call without its message when that was over the limit
@@ -54,6 +54,7 @@ class RequestParts {
     if (!bytes.Valid() || !bytes.Dump(&slices_).ok()) return NoMessage(limits);
     absl::Status status = MeasureParts(limits);
     if (status.ok()) status = FindTables(catalog, limits);
+    if (status.ok()) status = CheckKeys();
     if (status.ok()) FillParts(std::move(memory));
     return status;
   }
@@ -98,6 +99,15 @@ class RequestParts {
     }
     if (num_keys_ <= limits.max_keys_per_request) return absl::OkStatus();
     return TooManyKeys(name(too_many_at), num_keys_, limits);
+  }
+
+  absl::Status CheckKeys() const {
+    absl::Status status;
+    for (size_t part = 0; status.ok() && part < parts_.size(); ++part) {
+      status = CheckKeyFields(name(part), parts_[part].keys.count,
+                              parts_[part].num_keys32);
+    }
+    return status;
   }
 
   void FillParts(ReplyMemory memory) {

@@ -131,6 +131,16 @@ class WireFormatTest(ApiTestCase):
         self.assertRows(float32_rows(result),
                         [[1, 10], [2, 20], [3, 30], [2, 20]])
 
+    def test_keys_of_32_bits(self):
+        name = wire.length_field(1, b"words")
+        part = (name + wire.length_field(8, np.array([3, 1], "<u4").tobytes())
+                + wire.tag(8, wire.FIXED32) + b"\2\0\0\0")
+        result, = self.lookup(wire.length_field(1, part))
+        self.assertRows(float32_rows(result), [[3, 30], [1, 10], [2, 20]])
+        for method in METHODS:
+            self.refuse(method, wire.length_field(
+                1, part + wire.packed_keys(2, [1])))
+
     def test_offsets_and_weights_packed_unpacked_and_in_pieces(self):
         part = (wire.length_field(1, b"words")
                 + wire.packed_keys(2, [1, 2, 3]) + wire.varint_field(3, 1)

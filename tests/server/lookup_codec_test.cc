@@ -353,6 +353,38 @@ TEST_CASE_METHOD(LookupCodec, "a reply keeps its memory alive") {
   CHECK(counts.destroyed);
 }
 
+TEST_CASE_METHOD(LookupCodec, "keys of 32 bits stand for the same numbers") {
+  v1::TableLookup* part = Add("words", {});
+  for (uint32_t key : {8u, 7u, 0xffff'ffffu}) part->add_keys32(key);
+  SECTION("alone") {
+    Put("words", 0xffff'ffff, {5, 6});
+    const auto reply = Answer();
+    REQUIRE(reply.ok());
+    CHECK(Floats(reply->results(0).values()) ==
+          std::vector<float>{3, 4, 1, 2, 5, 6});
+    CHECK(reply->results(0).num_missing() == 0);
+  }
+  SECTION("more than a block of them") {
+    for (uint32_t key = 0; key < 700; ++key) part->add_keys32(key);
+    const auto decoded = Decode();
+    REQUIRE(decoded.ok());
+    const auto segments = (*decoded)->AllocateReply({});
+    REQUIRE(segments[0].batch.keys.size() == 703);
+    for (int64_t i = 0; i < 700; ++i) CHECK(segments[0].batch.keys[3 + i] == i);
+  }
+  SECTION("but not beside others") {
+    part->add_keys(7);
+    part->add_keys(8);
+    CheckRefused(Refusal(), {absl::StatusCode::kInvalidArgument,
+                             {"\"words\"", "keys32", "3", "2 keys"}});
+  }
+  SECTION("within the limit of keys") {
+    limits.max_keys_per_request = 2;
+    CheckRefused(Refusal(), {absl::StatusCode::kInvalidArgument,
+                             {"\"words\"", "keys", "3", "2"}});
+  }
+}
+
 TEST_CASE_METHOD(LookupCodec, "what is decoded lies in pieces of cache lines") {
   for (int i = 0; i < 2; ++i) {
     v1::TableLookup* part = Add("words", {7, 8, 9});

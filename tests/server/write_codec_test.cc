@@ -89,6 +89,20 @@ TEST_CASE_METHOD(WriteCodec, "an update is decoded part by part") {
   CHECK(batches[2].batch.mode == UpdateMode::kSet);
 }
 
+TEST_CASE_METHOD(WriteCodec, "writes take keys of 32 bits") {
+  AddUpdate("words", {}, 8)->add_keys32(0xffff'ffff);
+  const auto updates = DecodeUpdate();
+  REQUIRE(updates.ok());
+  CHECK((*updates)->batches()[0].batch.keys ==
+        absl::Span<const int64_t>({0xffff'ffff}));
+  AddErase("words", {})->add_keys32(5);
+  const auto erases = DecodeErase();
+  REQUIRE(erases.ok());
+  CHECK((*erases)->keys(0) == absl::Span<const int64_t>({5}));
+  AddErase("words", {5})->add_keys32(5);
+  CHECK(absl::IsInvalidArgument(DecodeErase().status()));
+}
+
 TEST_CASE_METHOD(WriteCodec, "an update that is wrong is refused") {
   SECTION("values of the wrong size") {
     AddUpdate("words", {1, 2}, 15);

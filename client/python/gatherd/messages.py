@@ -33,6 +33,7 @@ _GATHERD: _Messages = {
         "weights": (5, _BYTES),  # float32
         "output_type": (6, _INT32),
         "missing_key_policy": (7, _INT32),
+        "keys32": (8, _BYTES),  # uint32, 4 bytes each
     },
     "LookupRequest": {"lookups": (1, ["TableLookup"])},
     "TableRows": {
@@ -51,6 +52,7 @@ _GATHERD: _Messages = {
         "data_type": (3, _INT32),
         "values": (4, _BYTES),
         "mode": (5, _INT32),
+        "keys32": (8, _BYTES),
     },
     "UpdateRequest": {"updates": (1, ["TableUpdate"])},
     "UpdateResult": {
@@ -61,7 +63,11 @@ _GATHERD: _Messages = {
         "revision": (5, _UINT64),
     },
     "UpdateResponse": {"results": (1, ["UpdateResult"])},
-    "TableErase": {"table": (1, _STRING), "keys": (2, _BYTES)},
+    "TableErase": {
+        "table": (1, _STRING),
+        "keys": (2, _BYTES),
+        "keys32": (8, _BYTES),
+    },
     "EraseRequest": {"erases": (1, ["TableErase"])},
     "EraseResult": {"num_erased": (1, _UINT32), "revision": (2, _UINT64)},
     "EraseResponse": {"results": (1, ["EraseResult"])},

@@ -11,6 +11,8 @@ from tests.integration.harness import health_pb2
 ARRAYS = {
     ("TableLookup", "keys"), ("TableLookup", "offsets"),
     ("TableLookup", "weights"), ("TableUpdate", "keys"), ("TableErase", "keys"),
+    ("TableLookup", "keys32"), ("TableUpdate", "keys32"),
+    ("TableErase", "keys32"),
 }
 
 
@@ -53,7 +55,8 @@ class MessagesTest(unittest.TestCase):
         for message, name in ARRAYS:
             field = gatherd_pb2.DESCRIPTOR.message_types_by_name[
                 message].fields_by_name[name]
-            kind = {"keys": Field.TYPE_SFIXED64, "offsets": Field.TYPE_UINT32,
+            kind = {"keys": Field.TYPE_SFIXED64,
+                    "keys32": Field.TYPE_FIXED32, "offsets": Field.TYPE_UINT32,
                     "weights": Field.TYPE_FLOAT}[name]
             self.assertEqual((Field.LABEL_REPEATED, kind),
                              (field.label, field.type))
