@@ -23,7 +23,7 @@
 #include "server/open_calls.h"
 #include "server/serving_context.h"
 #include "server/serving_state.h"
-#include "server/status_page.h"
+#include "server/status_page/status_page.h"
 #include "server/table_service.h"
 #include "server/table_startup.h"
 
@@ -36,7 +36,6 @@ constexpr absl::Duration kMinRefusalTime = absl::Milliseconds(300);
 
 constexpr char kPlainText[] = "text/plain; charset=utf-8";
 constexpr char kMetricsText[] = "text/plain; version=0.0.4; charset=utf-8";
-constexpr char kHtml[] = "text/html; charset=utf-8";
 
 class ApplicationImpl final : public Application {
  public:
@@ -57,6 +56,9 @@ class ApplicationImpl final : public Application {
                  {config.max_message_bytes, config.max_keys_per_request},
                  backend_.reply_memory,
                  config.default_deadline},
+        status_page_(context_,
+                     {backend_.name, backend_.devices,
+                      [this] { return grpc_->address(); }, absl::Now()}),
         embedding_service_(CreateEmbeddingService(context_)),
         table_service_(
             CreateTableService(context_, {backend_.name, backend_.devices})),
@@ -135,20 +137,19 @@ class ApplicationImpl final : public Application {
 
   HttpPages MakePages() {
     HttpPages pages;
-    pages["/"] = [this] {
-      return HttpPage{200, kHtml, RenderStatusPage(context_, backend_.name)};
-    };
+    pages["/"] = [this] { return status_page_.Html(); };
+    pages["/status.json"] = [this] { return status_page_.Json(); };
     pages["/metrics"] = [this] {
-      return HttpPage{200, kMetricsText, metrics_.Render()};
+      return HttpPage{200, kMetricsText, metrics_.Render(), {}};
     };
-    pages["/livez"] = [] { return HttpPage{200, kPlainText, "ok\n"}; };
+    pages["/livez"] = [] { return HttpPage{200, kPlainText, "ok\n", {}}; };
     pages["/readyz"] = [this] {
       const ServingPhase phase = state_.phase();
       if (phase == ServingPhase::kServing) {
-        return HttpPage{200, kPlainText, "ok\n"};
+        return HttpPage{200, kPlainText, "ok\n", {}};
       }
-      return HttpPage{503, kPlainText,
-                      std::string(ServingPhaseName(phase)) + "\n"};
+      return HttpPage{
+          503, kPlainText, std::string(ServingPhaseName(phase)) + "\n", {}};
     };
     return pages;
   }
@@ -186,6 +187,7 @@ class ApplicationImpl final : public Application {
   Admission admission_;
   Metrics metrics_;
   const ServingContext context_;
+  const StatusPage status_page_;
   const std::unique_ptr<grpc::Service> embedding_service_;
   const std::unique_ptr<grpc::Service> table_service_;
   std::unique_ptr<PortAccess> access_;

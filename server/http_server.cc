@@ -140,6 +140,9 @@ class HttpServerImpl final : public HttpServer {
     }
     HttpPage answer = page->second();
     response.status = answer.status;
+    for (const auto& [name, value] : answer.headers) {
+      response.set_header(name.c_str(), value);
+    }
     response.set_content(std::move(answer.body), answer.content_type.c_str());
     return httplib::Server::HandlerResponse::Handled;
   }

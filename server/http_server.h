@@ -15,6 +15,7 @@ struct HttpPage {
   int status = 200;
   std::string content_type;
   std::string body;
+  std::map<std::string, std::string> headers;  // besides Content-Type
 };
 
 // By path, called on any of the server's threads, several at a time.

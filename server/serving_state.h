@@ -15,6 +15,20 @@ enum class ServingPhase : uint8_t {
   kRefusing,  // new calls get UNAVAILABLE
 };
 
+// "loading", "serving" or "draining".
+inline const char* ServingPhaseName(ServingPhase phase) {
+  switch (phase) {
+    case ServingPhase::kLoading:
+      return "loading";
+    case ServingPhase::kServing:
+      return "serving";
+    case ServingPhase::kDraining:
+    case ServingPhase::kRefusing:
+      return "draining";
+  }
+  return "unknown";
+}
+
 class ServingState {
  public:
   // Relaxed: the phase orders no other data, and a call that just misses a

@@ -37,6 +37,11 @@ class Metrics {
   RpcMetrics& rpcs() { return rpcs_; }
   RequestMetrics& requests() { return requests_; }
   TableMetrics& tables() { return tables_; }
+  const RpcMetrics& rpcs() const { return rpcs_; }
+  const RequestMetrics& requests() const { return requests_; }
+
+  // Of each device, as at this moment; none on the CPU backend.
+  std::vector<DeviceStats> Devices() const { return gauges_.devices(); }
 
   // All series in Prometheus's text format, version 0.0.4.
   std::string Render() const;

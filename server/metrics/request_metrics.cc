@@ -18,6 +18,14 @@ constexpr RpcMethod kKeyedMethods[] = {
 
 }  // namespace
 
+std::string_view StageName(Stage stage) {
+  return kStageNames[static_cast<size_t>(stage)];
+}
+
+std::string_view RejectionName(Rejection rejection) {
+  return kRejectionNames[static_cast<size_t>(rejection)];
+}
+
 RequestMetrics::RequestMetrics() {
   for (size_t i = 0; i < kNumStages; ++i) {
     stages_.push_back(ShardedHistogram::OfDurations());

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -26,6 +27,9 @@ enum class Rejection : uint8_t {
 };
 inline constexpr size_t kNumRejections = 5;
 
+std::string_view StageName(Stage stage);              // "decode", ...
+std::string_view RejectionName(Rejection rejection);  // "overload", ...
+
 class RequestMetrics {
  public:
   RequestMetrics();
@@ -45,6 +49,14 @@ class RequestMetrics {
 
   uint64_t num_rejected(Rejection reason) const {
     return rejected_[static_cast<size_t>(reason)].Value();
+  }
+  // Seconds.
+  HistogramSnapshot stage(Stage stage) const {
+    return stages_[static_cast<size_t>(stage)].Snapshot();
+  }
+  // Of requests that were read, each message of a stream counting as one.
+  HistogramSnapshot request_keys(RpcMethod method) const {
+    return keys_[static_cast<size_t>(method)].Snapshot();
   }
 
   void Collect(std::vector<prometheus::MetricFamily>& families) const;

@@ -49,6 +49,11 @@ class RpcMetrics {
   uint64_t num_started(RpcMethod method) const;
   uint64_t num_handled(RpcMethod method, absl::StatusCode code) const;
 
+  // How long calls took, from start to answer.
+  const ShardedHistogram& seconds(RpcMethod rpc) const {
+    return method(rpc).seconds;
+  }
+
   void Collect(std::vector<prometheus::MetricFamily>& families) const;
 
  private:

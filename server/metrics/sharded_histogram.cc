@@ -73,4 +73,21 @@ HistogramSnapshot ShardedHistogram::Snapshot() const {
   return snapshot;
 }
 
+double ShardedHistogram::Quantile(const HistogramSnapshot& snapshot,
+                                  double q) const {
+  const double rank = q * static_cast<double>(snapshot.count);
+  double below = 0;
+  double lower = 0;
+  for (size_t i = 0; i < bounds_.size() && snapshot.count > 0; ++i) {
+    const double upper = static_cast<double>(bounds_[i]) * scale_;
+    const auto count = static_cast<double>(snapshot.counts[i]);
+    if (count > 0 && below + count >= rank) {
+      return lower + (upper - lower) * (rank - below) / count;
+    }
+    below += count;
+    lower = upper;
+  }
+  return lower;
+}
+
 }  // namespace gatherd

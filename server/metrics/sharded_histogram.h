@@ -39,6 +39,10 @@ class ShardedHistogram {
   const std::vector<uint64_t>& bounds() const { return bounds_; }
   double scale() const { return scale_; }
   HistogramSnapshot Snapshot() const;
+  // The value, scaled, that a share `q` of the observations does not exceed:
+  // interpolated inside its bucket, the highest bound if it is above all; 0
+  // without observations.
+  double Quantile(const HistogramSnapshot& snapshot, double q) const;
 
  private:
   struct alignas(64) CacheLine {

@@ -42,9 +42,20 @@ void TableMetrics::Erased(const CatalogEntry& entry,
   counters_[entry.index()].erased.Add(result.num_erased);
 }
 
-uint64_t TableMetrics::num_looked_up(const CatalogEntry& entry) const {
+TableKeyCounts TableMetrics::Counts(const CatalogEntry& entry) const {
   const Counters& counters = counters_[entry.index()];
-  return counters.found.Value() + counters.missing.Value();
+  TableKeyCounts counts;
+  counts.found = counters.found.Value();
+  counts.missing = counters.missing.Value();
+  counts.updated = counters.updated.Value();
+  counts.inserted = counters.inserted.Value();
+  counts.skipped = counters.skipped.Value();
+  counts.erased = counters.erased.Value();
+  for (size_t i = 0; i < kMaxTiers; ++i) {
+    counts.tiers[i] = {counters.tier_hits[i].Value(),
+                       counters.tier_misses[i].Value()};
+  }
+  return counts;
 }
 
 void TableMetrics::Collect(Families& families) const {

@@ -17,6 +17,18 @@ struct MetricFamily;
 
 namespace gatherd {
 
+// Keys since the start.
+struct TableKeyCounts {
+  struct Tier {
+    uint64_t hits = 0, misses = 0;
+  };
+
+  uint64_t found = 0, missing = 0;                  // looked up
+  uint64_t updated = 0, inserted = 0, skipped = 0;  // written, distinct
+  uint64_t erased = 0;
+  std::array<Tier, kMaxTiers> tiers;
+};
+
 class TableMetrics {
  public:
   // The catalog outlives this.
@@ -27,7 +39,7 @@ class TableMetrics {
   void Updated(const CatalogEntry& entry, const UpdateResult& result);
   void Erased(const CatalogEntry& entry, const EraseResult& result);
 
-  uint64_t num_looked_up(const CatalogEntry& entry) const;
+  TableKeyCounts Counts(const CatalogEntry& entry) const;
 
   void Collect(std::vector<prometheus::MetricFamily>& families) const;
 

@@ -132,7 +132,7 @@ class RightsTest(TokenTestCase):
             next(health.watch(self.client_of(self.server))), "SERVING")
 
     def test_pages_need_no_token(self):
-        for path in ("/livez", "/readyz", "/metrics", "/"):
+        for path in ("/livez", "/readyz", "/metrics", "/", "/status.json"):
             self.assertEqual(self.server.http(path)[0], 200)
 
     def services(self, *authorization):
@@ -209,7 +209,7 @@ class RightsTest(TokenTestCase):
         self.assertIn('read_tokens_file: "', check.stdout)
         places = {"log": self.server.log(), "--check": check.stdout,
                   "stderr of --check": check.stderr}
-        for path in ("/", "/metrics", "/readyz"):
+        for path in ("/", "/metrics", "/readyz", "/status.json"):
             places[path] = self.server.http(path)[1]
         for place, text in places.items():
             for token in SECRETS + ("stranger-55d2",):

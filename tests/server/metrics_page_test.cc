@@ -145,14 +145,5 @@ TEST_CASE("promtool finds nothing wrong with the metrics") {
   CHECK(complaints.empty());
 }
 
-TEST_CASE("the status page needs nothing from elsewhere") {
-  TestServer server(TwoTiers());
-  const std::string page = server.HttpBody("/");
-  CHECK_THAT(page, Contains("words") && Contains("LookupStream") &&
-                       Contains("serving"));
-  CHECK_THAT(page, !Contains("http://") && !Contains("src="));
-  CHECK(server.HttpStatus("/nothing") == 404);
-}
-
 }  // namespace
 }  // namespace gatherd

@@ -8,7 +8,7 @@ from tests.style import source_tree
 
 _TEXT = source_tree.CPP + (
     ".py", ".bzl", ".proto", ".md", ".yaml", ".yml", ".bazelrc", "BUILD",
-    "WORKSPACE")
+    "WORKSPACE", ".html", ".css", ".js")
 _MAX_COLUMNS = 80
 
 

@@ -30,6 +30,18 @@ TEST_CASE("a bound belongs to its bucket") {
   CHECK(snapshot.sum == 31);
 }
 
+TEST_CASE("quantiles are interpolated inside their bucket") {
+  const uint64_t bounds[] = {10, 20, 40};
+  ShardedHistogram histogram(bounds, 0.5);
+  CHECK(histogram.Quantile(histogram.Snapshot(), 0.5) == 0);
+  for (int i = 0; i < 10; ++i) histogram.Observe(uint64_t{15});
+  CHECK(histogram.Quantile(histogram.Snapshot(), 0.5) == Approx(7.5));
+  CHECK(histogram.Quantile(histogram.Snapshot(), 1) == Approx(10));
+  for (int i = 0; i < 10; ++i) histogram.Observe(uint64_t{1000});
+  CHECK(histogram.Quantile(histogram.Snapshot(), 0.5) == Approx(10));
+  CHECK(histogram.Quantile(histogram.Snapshot(), 0.99) == Approx(20));
+}
+
 TEST_CASE("durations are exported in seconds, none below zero") {
   ShardedHistogram histogram = ShardedHistogram::OfDurations();
   histogram.Observe(absl::Milliseconds(1500));
