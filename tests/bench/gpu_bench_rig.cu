@@ -23,8 +23,7 @@ __global__ void FillOffsets(uint32_t* offsets, uint32_t count, uint32_t step) {
 
 Batch::Batch() {
   Check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
-  static auto* const keys = static_cast<int64_t*>(Allocate(kKeyMemory));
-  keys_ = keys;
+  keys_ = static_cast<int64_t*>(Allocate(kKeyMemory));
   constexpr uint32_t kNumWords = kMaxKeys / 32 + kMaxSegments;
   batch_.counters = static_cast<LookupCounters*>(
       Allocate(kMaxSegments * sizeof(LookupCounters)));
@@ -51,8 +50,8 @@ void Batch::Set(const BenchTable& table, uint32_t num_keys, Keys keys,
   // Together the sets touch several times what the L2 holds.
   num_sets_ = std::clamp<uint64_t>((uint64_t{512} << 20) / num_keys / row_bytes,
                                    4, 2048);
-  FillKeys(const_cast<int64_t*>(keys_), num_keys_ * num_sets_, table, keys,
-           num_keys + table.dim, absent_percent);
+  FillKeys(keys_, num_keys_ * num_sets_, table, keys, num_keys + table.dim,
+           absent_percent);
   LookupSegment s;
   s.table = table.ref;
   s.output = output;

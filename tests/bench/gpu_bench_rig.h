@@ -14,7 +14,8 @@
 
 namespace gatherd::kernels {
 
-// A batch as a context of the engine has it, over key sets that take turns.
+// A batch as a context of the engine has it, over key sets that take turns. On
+// the device that is current when it is made, and used.
 class Batch {
  public:
   Batch();
@@ -54,8 +55,8 @@ class Batch {
   std::vector<LookupSegment> segments_;
   LookupBatch batch_;
   volatile uint64_t* done_ = nullptr;
-  const int64_t* keys_ = nullptr;  // num_sets_ sets of num_keys_
-  void* output_ = nullptr;         // on the device
+  int64_t* keys_ = nullptr;  // num_sets_ sets of num_keys_
+  void* output_ = nullptr;   // on the device
   int64_t* pinned_keys_ = nullptr;
   std::vector<int64_t> host_keys_;
   uint64_t num_keys_ = 0;
