@@ -29,10 +29,10 @@
 
 namespace gatherd {
 
-// What the engine cuts lookups into: chunks of 32 Ki rows of up to 512 bytes,
+// What the engine cuts lookups into: chunks of 8 Ki rows of up to 512 bytes,
 // so that nobody waits long behind one, and of few enough segments for three to
 // go into one launch.
-inline constexpr uint64_t kLookupChunkWork = uint64_t{32} << 10;
+inline constexpr uint64_t kLookupChunkWork = uint64_t{8} << 10;
 inline constexpr size_t kLookupChunkSegments = 48;
 static_assert(3 * kLookupChunkSegments <= kernels::kMaxSegments);
 
