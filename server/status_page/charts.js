@@ -14,7 +14,7 @@ const CHARTS = [
     series: {requests: 'read', failed: 'failed calls', refused: 'refused'}},
   {title: 'Lookup latency', format: 'duration',
     series: {p50: 'p50', p99: 'p99'}},
-  {title: 'Stages of a request, mean', format: 'duration',
+  {title: 'Stages, mean', format: 'duration',
     series: {decodeStage: 'decode', queueStage: 'queue',
       deviceStage: 'device', encodeStage: 'encode'}},
   {title: 'Requests in flight', format: 'count',

@@ -101,6 +101,14 @@ class StatusPageTest(ApiTestCase):
         self.addCleanup(thread.join)
         self.addCleanup(over.set)
 
+    def assert_fits(self, width):
+        """Nothing has to be scrolled sideways."""
+        self.assertLessEqual(self.browser.run(
+            "return document.documentElement.scrollWidth"), width)
+        self.assertEqual(self.browser.run(
+            "return [...document.querySelectorAll('section')].filter("
+            "(part) => part.scrollWidth > part.clientWidth).length"), 0)
+
     def save(self, name):
         folder = os.environ.get("TEST_UNDECLARED_OUTPUTS_DIR")
         if folder:
@@ -143,8 +151,7 @@ class StatusPageTest(ApiTestCase):
                 found = self.count("/tables/0/found")
                 self.wait(lambda found=found:
                           self.count("/tables/0/found") > found, "found")
-                self.assertEqual(self.browser.run(
-                    "return document.documentElement.scrollWidth"), PHONE[0])
+                self.assert_fits(PHONE[0])
                 backgrounds.add(self.browser.run(
                     "return getComputedStyle(document.body).backgroundColor"))
                 self.save(f"phone_{scheme}.png")
@@ -159,12 +166,29 @@ class StatusPageTest(ApiTestCase):
         self.assertEqual(len(backgrounds), 2)
         self.assertEqual(self.browser.console(), [])
 
+    def test_fits_screens_between(self):
+        for width in (480, 800, 1190, 1210, 1920):
+            with self.subTest(width=width):
+                self.browser.set_width(width, 900)
+                self.assert_fits(width)
+
     def test_the_script_writes_numbers_as_the_server_does(self):
         self.client.update("words", range(10), np.ones((10, 4)))
         self.client.lookup("words", [1, 2, 99])
         self.browser.open(f"http://{self.server.metrics_address}/")
         self.wait(lambda: self.text("#state") == "live", "an answer")
         self.assertEqual(self.browser.run(DIFFERENCES), [])
+
+    def test_draws_rows_per_device(self):
+        shards = [{"device": 2, "rows": 7000}, {"device": 3, "rows": 3500}]
+        self.assertEqual(
+            self.browser.run("const cell = document.createElement('td');"
+                             "showShards(cell, arguments[0]);"
+                             "return cell.innerHTML", shards),
+            "".join(f'<span class="shard"><meter max="7000" value="{rows}" '
+                    f'aria-label="{text}"></meter> {text}</span>'
+                    for rows, text in ((7000, "GPU 2: 7,000"),
+                                       (3500, "GPU 3: 3,500"))))
 
     def test_screen_readers_find_names_and_tables(self):
         self.wait(lambda: self.text("#state") == "live", "an answer")
