@@ -8,6 +8,7 @@ import numpy as np
 from proto.gatherd.v1 import gatherd_pb2 as pb
 from tests.integration.harness.api import (
     CALL_TIMEOUT_S, ApiTestCase, missing_keys, table_lookup, table_update)
+from tests.integration.harness.exposition import scrape
 from tests.integration.harness.process import config_of, table_of, wait_until
 
 EXHAUSTED = grpc.StatusCode.RESOURCE_EXHAUSTED
@@ -99,27 +100,32 @@ class InflightLimitTest(ApiTestCase):
                          3000)
 
     def test_replies_that_nobody_reads_count_until_they_are_let_go(self):
-        request = pb.LookupRequest(
-            lookups=[table_lookup("wide", [1] * 2000)])  # 528 KB in all
+        # Six streams hold a reply of 77 KB each, or two at most: together they
+        # stay below the limit, and leave no room for a request of 647 KB.
+        request = pb.LookupRequest(lookups=[table_lookup("wide", [1] * 300)])
 
         def requests():
             for _ in range(1000):  # more than any transport takes by itself
                 yield request
         streams = [self.connect(self.server).embeddings.LookupStream(
-            requests(), timeout=CALL_TIMEOUT_S) for _ in range(3)]
+            requests(), timeout=2 * CALL_TIMEOUT_S) for _ in range(6)]
 
-        def refused():
-            try:
-                self.client.lookup("wide", [1] * 2000)
-                return False
-            except grpc.RpcError as error:
-                self.assertEqual(error.code(), EXHAUSTED, error.details())
-                self.assertIn("max_inflight_bytes", error.details())
-                return True
-        wait_until(refused, 10, "a refusal while replies pile up")
+        def inflight_bytes():
+            return scrape(self.server)["gatherd_inflight_bytes"].value()
+
+        def stand_still():
+            first = inflight_bytes()
+            time.sleep(0.3)
+            return inflight_bytes() == first > 6 * 300 * 256
+        wait_until(stand_still, CALL_TIMEOUT_S, "replies that nobody reads")
+        large = [1] * 2450
+        with self.assertFails(EXHAUSTED, "max_inflight_bytes"):
+            self.client.lookup("wide", large)
         for stream in streams:
             stream.cancel()
-        wait_until(lambda: not refused(), 10, "room after the streams ended")
+        wait_until(lambda: inflight_bytes() == 0, CALL_TIMEOUT_S,
+                   "room after the streams ended")
+        self.client.lookup("wide", large)
 
 
 class FullTableTest(ApiTestCase):
