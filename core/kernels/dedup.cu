@@ -19,12 +19,6 @@ __global__ void __launch_bounds__(kWriteThreads)
 
 }  // namespace
 
-uint32_t NumDedupSlots(uint32_t num_keys) {
-  uint32_t num_slots = 64;
-  while (num_slots < 2 * static_cast<uint64_t>(num_keys)) num_slots *= 2;
-  return num_slots;
-}
-
 cudaError_t DeduplicateAsync(const WriteBatch& batch, cudaStream_t stream) {
   if (batch.num_keys == 0) return cudaSuccess;
   const cudaError_t error =

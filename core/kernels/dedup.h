@@ -9,7 +9,11 @@
 namespace gatherd::kernels {
 
 // A power of two, at least twice the number of keys.
-uint32_t NumDedupSlots(uint32_t num_keys);
+inline uint32_t NumDedupSlots(uint32_t num_keys) {
+  uint32_t num_slots = 64;
+  while (num_slots < 2 * static_cast<uint64_t>(num_keys)) num_slots *= 2;
+  return num_slots;
+}
 
 // Fills workspace.dedup for the keys of the batch's shard.
 cudaError_t DeduplicateAsync(const WriteBatch& batch, cudaStream_t stream);
