@@ -197,7 +197,7 @@ bool LookupContext::IsPinned(const void* memory) const {
 template <typename T>
 const T* LookupContext::Reachable(const T* elements, size_t count, T* staged) {
   if (IsPinned(elements)) return elements;
-  std::memcpy(staged, elements, count * sizeof(T));
+  std::copy_n(elements, count, staged);
   return staged;
 }
 
