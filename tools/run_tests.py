@@ -20,6 +20,10 @@ _OK, _TESTS_FAILED, _NO_TESTS = 0, 3, 4
 # Debian's libgrpc reports faults that are none.
 _ENGINE = ("//core/...", "//tests/core/...", "//tests/testing/...")
 
+# Tests alone, and none for a GPU: the others need no kernels, which nvcc would
+# compile once more.
+_NO_KERNELS = ("--build_tests_only", "--build_tag_filters=-gpu")
+
 
 @dataclasses.dataclass
 class Stage:
@@ -32,11 +36,10 @@ class Stage:
 
 _STAGES = (
     Stage("opt", "everything, optimised", "test", (), ("//...",)),
-    # Tests alone: what they do not need are kernels, which nvcc compiles.
     Stage("asan", "the engine under AddressSanitizer and UBSan", "test",
-          ("--config=asan", "--build_tests_only"), _ENGINE),
+          ("--config=asan", *_NO_KERNELS), _ENGINE),
     Stage("tsan", "the engine under ThreadSanitizer", "test",
-          ("--config=tsan", "--build_tests_only"), _ENGINE),
+          ("--config=tsan", *_NO_KERNELS), _ENGINE),
     # The sanitizers' stages have compiled the engine's tests by Clang already.
     Stage("clang", "the engine by Clang, with its lock annotations", "build",
           ("--config=clang", "--compilation_mode=fastbuild"),
