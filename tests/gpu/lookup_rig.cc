@@ -135,7 +135,9 @@ void LookupRig::Launch(Run* run, int32_t only_shard) {
   if (!on_host) Copy(input, input_, run->input_bytes);
   kernels::Check(Platform().kernels.LaunchLookup(batch, stream_), "launch");
   const auto start = std::chrono::steady_clock::now();
-  while (*batch.done != sequence_ &&
+  // Acquire, as the engine does: another thread stands for the GPU in tests
+  // without one.
+  while (__atomic_load_n(batch.done, __ATOMIC_ACQUIRE) != sequence_ &&
          std::chrono::steady_clock::now() - start < std::chrono::seconds(20)) {
   }
   // Outputs and report must be whole by now: the stream is not waited for.
