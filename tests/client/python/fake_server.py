@@ -21,7 +21,7 @@ class FakeServer(grpc.GenericRpcHandler):
             port = self._server.add_insecure_port("127.0.0.1:0")
         else:
             port = self._server.add_secure_port("127.0.0.1:0", credentials)
-        self.address = f"localhost:{port}"
+        self.address = f"127.0.0.1:{port}"
         self._server.start()
 
     def close(self):
