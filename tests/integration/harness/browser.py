@@ -4,6 +4,7 @@ HTTP, so that no other package is needed."""
 import base64
 import json
 import shutil
+import socket
 import subprocess
 import urllib.request
 
@@ -21,6 +22,10 @@ def missing():
     for program in ("chromium", "chromedriver"):
         if shutil.which(program) is None:
             return f"no {program}: Debian's package chromium-driver has it"
+    try:
+        socket.gethostbyname("localhost")
+    except OSError:
+        return "no localhost in /etc/hosts: chromedriver asks for it"
     return ""
 
 
