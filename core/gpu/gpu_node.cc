@@ -29,8 +29,7 @@ absl::Status PlanTables(absl::Span<const TableSpec> specs,
     if (!layout.ok()) return layout.status();
     const std::optional<uint64_t> sum = CheckedAdd(
         options->table_bytes_per_device,
-        CeilDiv(TableState::BytesPerDevice(*layout), VmmArena::kAlignment) *
-            VmmArena::kAlignment);
+        AlignUp(TableState::BytesPerDevice(*layout), VmmArena::kAlignment));
     if (!sum.has_value()) {
       return absl::InvalidArgumentError(
           absl::StrCat("table '", spec.name,

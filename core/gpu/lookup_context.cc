@@ -25,10 +25,6 @@ constexpr size_t kChunkRowBytes =
     (kLookupChunkWork + 8 * 64) * 512 + kLookupChunkSegments * kOutputAlignment;
 constexpr size_t kJoinableRowBytes = size_t{1} << 20;
 
-size_t AlignUp(size_t bytes) {
-  return CeilDiv(bytes, kOutputAlignment) * kOutputAlignment;
-}
-
 kernels::ElementType ElementTypeOf(DataType type) {
   return static_cast<kernels::ElementType>(type);
 }
@@ -134,7 +130,8 @@ void LookupContext::AddPieces(size_t task) {
     }
     if (!IsPinned(piece.segment->output.rows)) {
       staged_bytes_ += AlignUp(
-          piece.num_rows * RowBytes(batch.output_type, piece.state->spec.dim));
+          piece.num_rows * RowBytes(batch.output_type, piece.state->spec.dim),
+          kOutputAlignment);
     }
     pieces_.push_back(piece);
   }
@@ -243,7 +240,7 @@ void LookupContext::StagePiece(Piece& piece, kernels::LookupSegment* launched) {
   } else {
     piece.staged = rows_->data() + staged_bytes_;
     launched->output = piece.staged;
-    staged_bytes_ += AlignUp(piece.num_rows * row_bytes);
+    staged_bytes_ += AlignUp(piece.num_rows * row_bytes, kOutputAlignment);
   }
   piece.first_word = num_words_;
   num_keys_ += piece.num_keys;

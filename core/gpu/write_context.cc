@@ -16,7 +16,7 @@ constexpr uint64_t kAlignment = 256;
 constexpr uint64_t kKeysBytes = kMaxStepKeys * sizeof(int64_t);
 
 uint64_t ReportsBytes(uint64_t num_devices) {
-  return CeilDiv(num_devices * sizeof(WriteReport), kAlignment) * kAlignment;
+  return AlignUp(num_devices * sizeof(WriteReport), kAlignment);
 }
 
 // Deals out memory that may not be there yet.
@@ -27,7 +27,7 @@ class Cutter {
   template <class T>
   T* Take(uint64_t count) {
     std::byte* at = memory_ == nullptr ? nullptr : memory_ + used_;
-    used_ += CeilDiv(count * sizeof(T), kAlignment) * kAlignment;
+    used_ += AlignUp(count * sizeof(T), kAlignment);
     return reinterpret_cast<T*>(at);
   }
 
