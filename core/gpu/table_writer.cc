@@ -16,13 +16,6 @@ bool Inserts(const UpdateBatch& batch) {
   return batch.mode != UpdateMode::kSetExisting;
 }
 
-absl::Status CheckNumKeys(const TableSpec& spec, size_t num_keys) {
-  if (num_keys < BatchKeys::kMaxKeys) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("table '", spec.name, "': a batch of ", num_keys,
-                   " keys; at most ", BatchKeys::kMaxKeys - 1, " are allowed"));
-}
-
 }  // namespace
 
 TableWriter::TableWriter(GpuNode& node, TableState& table)

@@ -1,5 +1,6 @@
 #include "core/table/batch_keys.h"
 
+#include "absl/strings/str_cat.h"
 #include "core/base/hash.h"
 
 namespace gatherd {
@@ -55,6 +56,13 @@ uint32_t BatchKeys::Find(int64_t key) const {
 
 size_t BatchKeys::Home(int64_t key) const {
   return MixKey(key, seed_) & (buckets_.size() - 1);
+}
+
+absl::Status CheckNumKeys(const TableSpec& spec, size_t num_keys) {
+  if (num_keys < BatchKeys::kMaxKeys) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("table '", spec.name, "': a batch of ", num_keys,
+                   " keys; at most ", BatchKeys::kMaxKeys - 1, " are allowed"));
 }
 
 }  // namespace gatherd

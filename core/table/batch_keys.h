@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "core/table/table_spec.h"
 
 namespace gatherd {
 
@@ -43,6 +45,9 @@ class BatchKeys {
   std::vector<uint32_t> next_;     // empty if no key stands twice
   std::vector<uint32_t> buckets_;  // open addressing: numbers in keys()
 };
+
+// OK, or INVALID_ARGUMENT naming table and limit if a batch has too many keys.
+absl::Status CheckNumKeys(const TableSpec& spec, size_t num_keys);
 
 }  // namespace gatherd
 

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "core/table/batch_keys.h"
 #include "core/table/row_lookup.h"
 
@@ -14,13 +13,6 @@ namespace {
 
 constexpr size_t kScanRows = 1024;
 constexpr size_t kScanBytes = size_t{1} << 20;
-
-absl::Status CheckNumKeys(const TableSpec& spec, size_t num_keys) {
-  if (num_keys < BatchKeys::kMaxKeys) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("table '", spec.name, "': a batch of ", num_keys,
-                   " keys; at most ", BatchKeys::kMaxKeys - 1, " are allowed"));
-}
 
 }  // namespace
 
