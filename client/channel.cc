@@ -7,6 +7,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "client/target.h"
 
 namespace gatherd::client {
 namespace {
@@ -16,6 +17,11 @@ namespace {
 // most of our deadlines.
 constexpr int kInitialReconnectBackoffMs = 50;
 constexpr int kMaxReconnectBackoffMs = 2000;
+
+// Servers in turn, but for those whose health service says that they do not
+// serve: a draining server is left before it refuses anything.
+constexpr char kInTurn[] = R"({"loadBalancingConfig": [{"round_robin": {}}],)"
+                           R"( "healthCheckConfig": {"serviceName": ""}})";
 
 std::shared_ptr<grpc::ChannelCredentials> MakeCredentials(
     const ConnectionOptions& options) {
@@ -35,8 +41,9 @@ void SilenceGrpcLog() {
 }
 
 absl::Status CheckConnectionOptions(const ConnectionOptions& options) {
-  if (options.address.empty()) {
-    return absl::InvalidArgumentError("address is empty");
+  if (absl::StatusOr<Target> target = ParseAddress(options.address);
+      !target.ok()) {
+    return target.status();
   }
   const std::string& token = options.token;
   if (!std::all_of(token.begin(), token.end(), [](char c) {
@@ -58,6 +65,8 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> MakeChannel(
   if (absl::Status status = CheckConnectionOptions(options); !status.ok()) {
     return status;
   }
+  const absl::StatusOr<Target> target = ParseAddress(options.address);
+  if (!target.ok()) return target.status();
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(-1);
   arguments.SetMaxSendMessageSize(-1);
@@ -68,7 +77,11 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> MakeChannel(
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kMaxReconnectBackoffMs);
   // A retry policy out of DNS could repeat an ADD.
   arguments.SetInt(GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION, 1);
-  return grpc::CreateCustomChannel(options.address, MakeCredentials(options),
+  if (target->is_several) arguments.SetServiceConfigJSON(kInTurn);
+  if (options.tls.has_value() && !options.tls->server_name.empty()) {
+    arguments.SetSslTargetNameOverride(options.tls->server_name);
+  }
+  return grpc::CreateCustomChannel(target->name, MakeCredentials(options),
                                    arguments);
 }
 

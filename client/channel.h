@@ -22,10 +22,17 @@ struct TlsOptions {
   std::string ca;           // who signs the server's certificate
   std::string certificate;  // ours, if the server wants one; with `key`
   std::string key;
+  // The name that the server's certificate must have; empty: the address's.
+  std::string server_name = {};
 };
 
 struct ConnectionOptions {
-  // HOST:PORT, unix:/path, or any other name that gRPC resolves.
+  // HOST:PORT, unix:/path, or any other name that gRPC resolves: one server.
+  //
+  // IP:PORT,IP:PORT,... or dns:///NAME:PORT: servers that have the same tables,
+  // asked in turn. One that ends, refuses connections or says by its health
+  // service that it does not serve, as a server does once it drains, is left
+  // out until it serves again.
   std::string address = "localhost:7400";
   std::optional<TlsOptions> tls;  // none: plaintext
   // Sent as `authorization: Bearer TOKEN` with every call; empty: none. Without

@@ -1,10 +1,12 @@
 #include "client/connection_flags.h"
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
@@ -23,6 +25,8 @@ constexpr FlagSpec kFlags[] = {{"address"}, {"ca"},      {"cert"},
 constexpr char kHelp[] =
     "  --address=HOST:PORT  the server (default localhost:7400); also "
     "unix:/path\n"
+    "                       or, of several: IP:PORT,IP:PORT or "
+    "dns:///NAME:PORT\n"
     "  --timeout=D          limit of each call (default 10s)\n"
     "  --token-file=F       file whose first line is the token to send\n"
     "  --ca=F               use TLS; PEM file of who signs the server's "
@@ -87,8 +91,10 @@ absl::Span<const FlagSpec> ConnectionFlags() { return kFlags; }
 const char* ConnectionFlagsHelp() { return kHelp; }
 
 std::string ConnectionWarning(const ConnectionOptions& options) {
-  if (options.token.empty() || options.tls.has_value() ||
-      IsLoopbackAddress(options.address)) {
+  if (options.token.empty() || options.tls.has_value()) return "";
+  const std::vector<std::string> addresses =
+      absl::StrSplit(options.address, ',');
+  if (std::all_of(addresses.begin(), addresses.end(), IsLoopbackAddress)) {
     return "";
   }
   return absl::StrCat("the token travels in the clear to ", options.address,

@@ -4,6 +4,8 @@ from typing import Optional, Tuple, Union
 
 import grpc
 
+from gatherd import targets
+
 # PEM text, not a file's name.
 Pem = Union[bytes, str, None]
 
@@ -25,27 +27,36 @@ _OPTIONS = (
     ("grpc.service_config_disable_resolution", 1),
 )
 
+# Servers in turn, but for those whose health service says that they do not
+# serve: a draining server is left before it refuses anything.
+_IN_TURN = ("grpc.service_config",
+            '{"loadBalancingConfig": [{"round_robin": {}}],'
+            ' "healthCheckConfig": {"serviceName": ""}}')
+
 
 def _pem(text: Pem) -> Optional[bytes]:
     return text.encode() if isinstance(text, str) else text
 
 
 def open_channel(address: str, root_certificates: Pem, certificate: Pem,
-                 private_key: Pem, tls: bool) -> grpc.Channel:
+                 private_key: Pem, server_name: Optional[str],
+                 tls: bool) -> grpc.Channel:
     """A channel with a connection of its own, not yet connected.
 
     Thread-safe. ValueError if the arguments contradict each other.
     """
-    if not address:
-        raise ValueError("address is empty")
+    target = targets.parse_address(address)
+    options = (*_OPTIONS, _IN_TURN) if target.is_several else _OPTIONS
     if (certificate is None) != (private_key is None):
         raise ValueError("a client certificate needs its private_key, and a "
                          "private_key its certificate")
     if not tls and root_certificates is None and certificate is None:
-        return grpc.insecure_channel(address, _OPTIONS)
+        return grpc.insecure_channel(target.name, options)
+    if server_name:
+        options = (*options, ("grpc.ssl_target_name_override", server_name))
     credentials = grpc.ssl_channel_credentials(
         _pem(root_certificates), _pem(private_key), _pem(certificate))
-    return grpc.secure_channel(address, credentials, _OPTIONS)
+    return grpc.secure_channel(target.name, credentials, options)
 
 
 def metadata_of(token: Optional[str]) -> Tuple[Tuple[str, str], ...]:

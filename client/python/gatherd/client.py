@@ -48,6 +48,7 @@ class Client:
                  root_certificates: channels.Pem = None,
                  certificate: channels.Pem = None,
                  private_key: channels.Pem = None,
+                 server_name: Optional[str] = None,
                  tls: bool = False,
                  timeout: float = 10.0,
                  max_attempts: int = 5,
@@ -56,13 +57,19 @@ class Client:
         first call's UNAVAILABLE.
 
         Args:
-          address: HOST:PORT, unix:/path, or any other name that gRPC resolves.
+          address: HOST:PORT, unix:/path, or any other name that gRPC resolves:
+            one server. IP:PORT,IP:PORT,... or dns:///NAME:PORT: servers that
+            have the same tables, asked in turn; one that ends, refuses
+            connections or says by its health service that it does not serve,
+            as a server does once it drains, is left out until it serves again.
           token: sent as `authorization: Bearer TOKEN`. Without TLS it travels
             in the clear.
           root_certificates: PEM text of who signs the server's certificate;
             switches TLS on.
           certificate: PEM text of ours, if the server wants one; with
             private_key.
+          server_name: that the server's certificate must have; None: the
+            address's.
           tls: TLS with the roots that gRPC knows, if root_certificates is
             None.
           timeout: seconds, of calls that do not bring their own.
@@ -74,7 +81,8 @@ class Client:
         self._closed = threading.Event()
         self._metadata = channels.metadata_of(token)
         self._channel = channels.open_channel(
-            address, root_certificates, certificate, private_key, tls)
+            address, root_certificates, certificate, private_key, server_name,
+            tls)
         # Requests and replies stay bytes, so that a repeated attempt encodes
         # nothing twice.
         self._methods = {

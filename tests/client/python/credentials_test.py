@@ -58,3 +58,11 @@ class CredentialsTest(CallTestCase):
         _, client = self.serve(client_roots=self.others,
                                root_certificates=self.ours)
         self.assert_fails(UNAVAILABLE, client.info)
+
+    def test_name_in_the_servers_certificate(self):
+        for name in (None, "localhost"):
+            _, client = self.serve(root_certificates=self.ours,
+                                   server_name=name)
+            self.assertEqual("7", client.info().version)
+        _, client = self.serve(root_certificates=self.ours, server_name="else")
+        self.assert_fails(UNAVAILABLE, client.info)
