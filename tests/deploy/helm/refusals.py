@@ -31,6 +31,8 @@ WRONG_VALUES = {
     "table without tiers": (config(table(tiers=[])), "tiers"),
     "two kinds in a tier": (config(table(tiers=[
         {"gpu": {"rows": 1}, "host": {"rows": 1}}])), "tiers"),
+    # A Deployment's progressDeadlineSeconds must be longer.
+    "ready for too long": ({"minReadySeconds": 600}, "minReadySeconds"),
     "wrong memory": ({"resources": {"limits": {"memory": "4GiB"}}}, "memory"),
     "wrong digest": ({"image": {"digest": "latest"}}, "digest"),
     "probe without period": ({"probes": {"liveness": {
