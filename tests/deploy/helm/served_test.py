@@ -15,6 +15,7 @@ from proto.gatherd.v1 import gatherd_pb2 as pb
 from tests.deploy.helm import helm
 from tests.deploy.helm.simulated_pod import Pod, ports
 from tests.integration.harness.api import CALL_TIMEOUT_S, Client
+from tests.integration.harness.callers import Callers
 from tests.integration.harness.certificates import Authority
 from tests.integration.harness.process import gatherctl, gatherd
 
@@ -167,6 +168,34 @@ class ServedTest(unittest.TestCase):
         self.assertGreater(ready[-1], 0.5)
         self.assertLess(ready[-1], 3)
         self.assertGreater(seconds, 3.9)
+
+    def test_no_call_is_lost_while_another_pod_takes_over(self):
+        pods = [self.start("replicas", drain_delay="2s") for _ in range(2)]
+        objects, old = pods[0]
+        for _, pod in pods:
+            self.connect(pod).update("words", [1], np.ones((1, 100)))
+        service_config = pathlib.Path("examples/service_config.json")
+        channel = grpc.insecure_channel(
+            "ipv4:" + ",".join(f"127.0.0.1:{pod.port('grpc')}"
+                               for _, pod in pods),
+            [("grpc.service_config", service_config.read_text("utf-8")),
+             ("grpc.enable_http_proxy", 0)])
+        client = Client(None, channel)
+        self.addCleanup(client.close)
+        callers = Callers(
+            lambda: self.assertEqual(1, client.rows("words", [1])[0, 0]))
+        self.addCleanup(callers.stop)
+        code, seconds = old.end()
+        num_before = callers.num_calls
+        time.sleep(0.5)
+        callers.stop()
+        self.assertEqual(0, code, old.log())
+        grace = helm.pod_template(objects)["spec"][
+            "terminationGracePeriodSeconds"]
+        self.assertLess(seconds, grace - 5)
+        self.assertEqual([], callers.failures)
+        self.assertGreater(num_before, 100)
+        self.assertGreater(callers.num_calls, num_before)
 
     def test_a_call_without_end_is_cut_off_in_time(self):
         objects, pod = self.start("replicas", drain_delay="0s",
