@@ -10,7 +10,9 @@
 namespace gatherd::client {
 
 struct BackoffOptions {
-  absl::Duration initial = absl::Milliseconds(20);
+  // Five attempts last longer than the 300 ms for which a server that stops
+  // refuses calls on connections that still stand.
+  absl::Duration initial = absl::Milliseconds(50);
   absl::Duration max = absl::Seconds(2);
   double multiplier = 2.0;
 };

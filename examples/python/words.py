@@ -34,7 +34,7 @@ SERVICE_CONFIG = {
         ],
         "retryPolicy": {
             "maxAttempts": 5,
-            "initialBackoff": "0.02s",
+            "initialBackoff": "0.05s",
             "maxBackoff": "1s",
             "backoffMultiplier": 2,
             "retryableStatusCodes": ["UNAVAILABLE"],

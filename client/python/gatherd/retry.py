@@ -34,7 +34,9 @@ class Backoff:
     back together.
     """
 
-    initial: float = 0.02
+    # Five attempts last longer than the 300 ms for which a server that stops
+    # refuses calls on connections that still stand.
+    initial: float = 0.05
     maximum: float = 2.0
     multiplier: float = 2.0
 
