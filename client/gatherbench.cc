@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,7 +11,8 @@
 #include "cli/flags.h"
 #include "cli/version.h"
 #include "client/bench/fill.h"
-#include "client/bench/load.h"
+#include "client/bench/find_tables.h"
+#include "client/bench/load_runner.h"
 #include "client/bench/options.h"
 #include "client/bench/plot.h"
 #include "client/bench/report.h"
@@ -44,24 +44,6 @@ std::string Help() {
                       "  --version            print the version\n");
 }
 
-absl::StatusOr<std::vector<TableInfo>> FindTables(
-    Client& client, const std::vector<std::string>& names) {
-  absl::StatusOr<std::vector<TableInfo>> all = client.ListTables();
-  if (!all.ok()) return all.status();
-  std::vector<TableInfo> found;
-  for (const std::string& name : names) {
-    const auto table =
-        std::find_if(all->begin(), all->end(),
-                     [&](const TableInfo& info) { return info.name == name; });
-    if (table == all->end()) {
-      return absl::NotFoundError(
-          absl::StrCat("table \"", name, "\" does not exist"));
-    }
-    found.push_back(*table);
-  }
-  return found;
-}
-
 uint64_t SmallestNumRows(const std::vector<TableInfo>& tables) {
   uint64_t rows = tables[0].num_rows;
   for (const TableInfo& table : tables) rows = std::min(rows, table.num_rows);
@@ -80,14 +62,9 @@ absl::Status Write(const std::string& path, const std::string& text) {
 std::string Plot(const Workload& workload, const std::vector<Run>& runs) {
   std::vector<PlotPoint> points;
   for (const Run& run : runs) {
-    const LoadResult& result = run.result;
-    const MethodResult& method =
-        workload.read_fraction > 0 ? result.lookups : result.updates;
-    const double answered = static_cast<double>(result.lookups.num_calls +
-                                                result.updates.num_calls) /
-                            result.seconds;
-    points.push_back({*run.calls_per_s, method.latency,
-                      answered >= kKeptUp * *run.calls_per_s});
+    points.push_back(
+        {*run.calls_per_s, MainMethod(workload, run.result).latency,
+         AnsweredPerSecond(run.result) >= kKeptUp * *run.calls_per_s});
   }
   std::sort(points.begin(), points.end(),
             [](const PlotPoint& a, const PlotPoint& b) {
@@ -96,9 +73,12 @@ std::string Plot(const Workload& workload, const std::vector<Run>& runs) {
   return LatencyPlot(DescribeWorkload(workload), points);
 }
 
-int Measure(const BenchOptions& options, const Workload& workload) {
+int Measure(const BenchOptions& options, const Workload& workload,
+            LoadRunner& runner) {
   std::printf("%s\n", DescribeWorkload(workload).c_str());
-  const EncodedRequests requests = Encode(workload);
+  if (absl::Status status = runner.Prepare(workload); !status.ok()) {
+    return Fail(kFailed, status);
+  }
   std::vector<std::optional<double>> rates(options.rates.begin(),
                                            options.rates.end());
   if (rates.empty()) rates.push_back(std::nullopt);
@@ -106,11 +86,10 @@ int Measure(const BenchOptions& options, const Workload& workload) {
   std::vector<Run> runs;
   bool is_answered = true;
   for (const std::optional<double> rate : rates) {
-    LoadOptions load = options.load;
-    load.calls_per_s = rate;
-    auto result = RunLoad(load, requests, workload.read_fraction);
+    auto result = runner.Run(rate);
     if (!result.ok()) return Fail(kFailed, result.status());
-    runs.push_back({rate, load.num_callers, *std::move(result)});
+    runs.push_back({rate, options.load.num_callers, options.num_processes,
+                    *std::move(result)});
     std::fputs(RunText(runs.back()).c_str(), stdout);
     std::fflush(stdout);
     const LoadResult& last = runs.back().result;
@@ -119,6 +98,7 @@ int Measure(const BenchOptions& options, const Workload& workload) {
   }
   for (const absl::Status& status :
        {Write(options.json_path, RunsJson(workload, runs)),
+        Write(options.csv_path, RunsCsv(workload, runs)),
         Write(options.svg_path,
               options.svg_path.empty() ? "" : Plot(workload, runs))}) {
     if (!status.ok()) return Fail(kFailed, status);
@@ -146,6 +126,8 @@ int RunBench(const BenchOptions& options) {
       !warning.empty()) {
     std::fprintf(stderr, "gatherbench: warning: %s\n", warning.c_str());
   }
+  const auto runner = MakeLoadRunner(options);  // before gRPC has threads
+  if (!runner.ok()) return Fail(kFailed, runner.status());
   const auto client = Client::Create(options.client);
   if (!client.ok()) return Fail(kMisused, client.status());
   auto tables = FindTables(**client, options.tables);
@@ -166,7 +148,7 @@ int RunBench(const BenchOptions& options) {
       }
     }
   }
-  return Measure(options, workload);
+  return Measure(options, workload, **runner);
 }
 
 int Main(int argc, const char* const* argv) {

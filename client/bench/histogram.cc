@@ -24,6 +24,21 @@ uint64_t Histogram::EndOf(size_t bucket) {
 void Histogram::Add(uint64_t value) {
   counts_[BucketOf(value)].fetch_add(1, std::memory_order_relaxed);
   sum_.fetch_add(value, std::memory_order_relaxed);
+  RaiseMax(value);
+}
+
+void Histogram::AddAll(const Histogram& other) {
+  for (size_t bucket = 0; bucket < kNumBuckets; ++bucket) {
+    counts_[bucket].fetch_add(
+        other.counts_[bucket].load(std::memory_order_relaxed),
+        std::memory_order_relaxed);
+  }
+  sum_.fetch_add(other.sum_.load(std::memory_order_relaxed),
+                 std::memory_order_relaxed);
+  RaiseMax(other.max());
+}
+
+void Histogram::RaiseMax(uint64_t value) {
   uint64_t seen = max_.load(std::memory_order_relaxed);
   while (value > seen &&
          !max_.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {

@@ -16,6 +16,8 @@ namespace gatherd::client {
 class Histogram {
  public:
   void Add(uint64_t value);
+  // All values of another one, which nobody adds to meanwhile.
+  void AddAll(const Histogram& other);
 
   uint64_t count() const;
   uint64_t max() const { return max_.load(std::memory_order_relaxed); }
@@ -33,6 +35,7 @@ class Histogram {
 
   static size_t BucketOf(uint64_t value);
   static uint64_t EndOf(size_t bucket);
+  void RaiseMax(uint64_t value);
 
   std::array<std::atomic<uint64_t>, kNumBuckets> counts_ = {};
   std::atomic<uint64_t> max_{0};

@@ -5,7 +5,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
-#include <atomic>
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <random>
@@ -16,13 +16,11 @@
 #include "absl/random/distributions.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
-#include "client/bench/histogram.h"
 
 namespace gatherd::client {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using Nanoseconds = std::chrono::nanoseconds;
 
 constexpr char kLookup[] = "/gatherd.v1.EmbeddingService/Lookup";
 constexpr char kUpdate[] = "/gatherd.v1.EmbeddingService/Update";
@@ -32,47 +30,17 @@ Clock::duration ToClock(absl::Duration duration) {
       absl::ToChronoNanoseconds(duration));
 }
 
+uint64_t ToNanoseconds(Clock::duration duration) {
+  return static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(duration).count());
+}
+
 double CpuSeconds() {
   rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);
   return absl::ToDoubleSeconds(absl::DurationFromTimeval(usage.ru_utime) +
                                absl::DurationFromTimeval(usage.ru_stime));
 }
-
-// Counted by the threads on which calls end; relaxed, since they are read only
-// after the last call has ended, which the mutex of Load orders.
-class MethodCounters {
- public:
-  void AddLatency(Clock::duration latency) {
-    latency_ns_.Add(static_cast<uint64_t>(Nanoseconds(latency).count()));
-  }
-  void AddAnswer(size_t num_keys, size_t num_bytes) {
-    num_calls_.fetch_add(1, std::memory_order_relaxed);
-    num_keys_.fetch_add(num_keys, std::memory_order_relaxed);
-    num_bytes_.fetch_add(num_bytes, std::memory_order_relaxed);
-  }
-
-  MethodResult Result() const {
-    const auto microseconds = [this](double quantile) {
-      return static_cast<double>(latency_ns_.Percentile(quantile)) / 1e3;
-    };
-    MethodResult result;
-    result.num_calls = num_calls_;
-    result.num_keys = num_keys_;
-    result.num_bytes = num_bytes_;
-    result.latency = {
-        latency_ns_.Mean() / 1e3, microseconds(0.5),
-        microseconds(0.9),        microseconds(0.99),
-        microseconds(0.999),      static_cast<double>(latency_ns_.max()) / 1e3};
-    return result;
-  }
-
- private:
-  Histogram latency_ns_;
-  std::atomic<uint64_t> num_calls_{0};
-  std::atomic<uint64_t> num_keys_{0};
-  std::atomic<uint64_t> num_bytes_{0};
-};
 
 // Place for one call in flight, used again by the next.
 struct Slot {
@@ -91,11 +59,14 @@ struct Slot {
 class Load {
  public:
   Load(const LoadOptions& options, const EncodedRequests& requests,
-       double read_fraction)
-      : options_(options), requests_(requests), read_fraction_(read_fraction) {}
+       double read_fraction, LoadCounters& counters)
+      : options_(options),
+        requests_(requests),
+        read_fraction_(read_fraction),
+        counters_(counters) {}
 
   absl::Status Connect();
-  LoadResult Run();
+  void Run();
 
  private:
   void RunClosedLoop();
@@ -107,7 +78,6 @@ class Load {
   void OnDone(Slot& slot, const grpc::Status& status);
   void Count(const Slot& slot, const grpc::Status& status,
              Clock::time_point now);
-  void CountError(const grpc::Status& status);
   bool IsMeasured(Clock::time_point time) const {
     return time >= begin_ && time < end_;
   }
@@ -120,23 +90,17 @@ class Load {
   const LoadOptions& options_;
   const EncodedRequests& requests_;
   const double read_fraction_;
+  LoadCounters& counters_;
 
   std::vector<std::unique_ptr<grpc::GenericStub>> stubs_;
   std::vector<std::unique_ptr<Slot>> slots_;
+  Clock::time_point start_;  // of the warm-up
   Clock::time_point begin_;  // of what is measured
   Clock::time_point end_;
   double cpu_at_begin_ = 0;
-  double cpu_at_end_ = 0;
-  uint64_t num_unsent_ = 0;
-
-  MethodCounters lookups_;
-  MethodCounters updates_;
-  std::atomic<uint64_t> num_short_{0};
 
   absl::Mutex mutex_;
   std::vector<Slot*> free_slots_ ABSL_GUARDED_BY(mutex_);
-  std::map<std::string, uint64_t> errors_ ABSL_GUARDED_BY(mutex_);
-  std::string first_error_ ABSL_GUARDED_BY(mutex_);
 };
 
 absl::Status Load::Connect() {
@@ -149,7 +113,7 @@ absl::Status Load::Connect() {
   for (int i = 0; i < options_.num_callers; ++i) {
     Slot& slot = *slots_.emplace_back(std::make_unique<Slot>());
     slot.stub = stubs_[i % stubs_.size()].get();
-    slot.random.seed(i);
+    slot.random.seed(options_.seed + i);
     // Callers start at different requests, far apart.
     const size_t lap = static_cast<size_t>(options_.num_callers);
     slot.next_lookup = requests_.lookups.size() * i / lap;
@@ -159,28 +123,18 @@ absl::Status Load::Connect() {
   return absl::OkStatus();
 }
 
-LoadResult Load::Run() {
-  begin_ = Clock::now() + ToClock(options_.warmup);
+void Load::Run() {
+  start_ = std::max(Clock::now(), options_.start);
+  begin_ = start_ + ToClock(options_.warmup);
   end_ = begin_ + ToClock(options_.duration);
+  std::this_thread::sleep_until(start_);
   if (options_.calls_per_s.has_value()) {
     RunOpenLoop();
   } else {
     RunClosedLoop();
   }
-  cpu_at_end_ = CpuSeconds();
+  counters_.AddCpu(CpuSeconds() - cpu_at_begin_);
   WaitForAllSlots();
-
-  LoadResult result;
-  result.seconds = absl::ToDoubleSeconds(options_.duration);
-  result.lookups = lookups_.Result();
-  result.updates = updates_.Result();
-  result.num_short = num_short_;
-  result.num_unsent = num_unsent_;
-  result.client_cpu_s = cpu_at_end_ - cpu_at_begin_;
-  absl::MutexLock lock(&mutex_);
-  result.errors = errors_;
-  result.first_error = first_error_;
-  return result;
 }
 
 void Load::RunClosedLoop() {
@@ -193,9 +147,9 @@ void Load::RunClosedLoop() {
 
 void Load::RunOpenLoop() {
   prctl(PR_SET_TIMERSLACK, 1UL);  // wake up when due, not up to 50 us later
-  std::mt19937_64 random(options_.num_callers);
+  std::mt19937_64 random(options_.seed);
   bool is_warm = false;
-  Clock::time_point due = Clock::now();
+  Clock::time_point due = start_;
   for (; due < end_; due += NextGap(random)) {
     std::this_thread::sleep_until(due);
     if (!is_warm && due >= begin_) {
@@ -208,8 +162,9 @@ void Load::RunOpenLoop() {
   }
   for (; due < end_; due += NextGap(random)) {
     if (!IsMeasured(due)) continue;
-    ++num_unsent_;
-    (read_fraction_ > 0 ? lookups_ : updates_).AddLatency(end_ - due);
+    counters_.AddUnsent();
+    (read_fraction_ > 0 ? counters_.lookups() : counters_.updates())
+        .AddLatency(ToNanoseconds(end_ - due));
   }
 }
 
@@ -255,26 +210,22 @@ void Load::OnDone(Slot& slot, const grpc::Status& status) {
 // which they came.
 void Load::Count(const Slot& slot, const grpc::Status& status,
                  Clock::time_point now) {
-  MethodCounters& counters = slot.is_lookup ? lookups_ : updates_;
-  if (IsMeasured(slot.due)) counters.AddLatency(now - slot.due);
+  MethodCounters& counters =
+      slot.is_lookup ? counters_.lookups() : counters_.updates();
+  if (IsMeasured(slot.due)) {
+    counters.AddLatency(ToNanoseconds(now - slot.due));
+  }
   if (!IsMeasured(now)) return;
   if (!status.ok()) {
-    CountError(status);
+    counters_.AddError(status.error_code(), status.error_message());
     return;
   }
   const size_t num_bytes =
       slot.is_lookup ? slot.reply.Length() : slot.request->message.Length();
   counters.AddAnswer(slot.request->num_keys, num_bytes);
   if (slot.reply.Length() < slot.request->min_reply_bytes) {
-    num_short_.fetch_add(1, std::memory_order_relaxed);
+    counters_.AddShort();
   }
-}
-
-void Load::CountError(const grpc::Status& status) {
-  const auto code = static_cast<absl::StatusCode>(status.error_code());
-  absl::MutexLock lock(&mutex_);
-  ++errors_[absl::StatusCodeToString(code)];
-  if (first_error_.empty()) first_error_ = status.error_message();
 }
 
 Slot* Load::TakeSlot() {
@@ -307,12 +258,13 @@ void Load::WaitForAllSlots() {
 
 }  // namespace
 
-absl::StatusOr<LoadResult> RunLoad(const LoadOptions& options,
-                                   const EncodedRequests& requests,
-                                   double read_fraction) {
-  Load load(options, requests, read_fraction);
+absl::Status RunLoad(const LoadOptions& options,
+                     const EncodedRequests& requests, double read_fraction,
+                     LoadCounters& counters) {
+  Load load(options, requests, read_fraction, counters);
   if (absl::Status status = load.Connect(); !status.ok()) return status;
-  return load.Run();
+  load.Run();
+  return absl::OkStatus();
 }
 
 }  // namespace gatherd::client

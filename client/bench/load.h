@@ -9,13 +9,13 @@
 #ifndef GATHERD_CLIENT_BENCH_LOAD_H_
 #define GATHERD_CLIENT_BENCH_LOAD_H_
 
+#include <chrono>
 #include <cstdint>
-#include <map>
 #include <optional>
-#include <string>
 
-#include "absl/status/statusor.h"
+#include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "client/bench/load_counters.h"
 #include "client/bench/workload.h"
 #include "client/channel.h"
 
@@ -33,40 +33,17 @@ struct LoadOptions {
   absl::Duration warmup = absl::Seconds(1);  // not measured
   absl::Duration duration = absl::Seconds(10);
   absl::Duration timeout = absl::Seconds(10);  // of a call
+  // Of the arrivals, and of which caller writes when.
+  uint64_t seed = 1;
+  // When the warm-up begins, if that is still to come: for processes that make
+  // a load together. Arrivals are due from then on.
+  std::chrono::steady_clock::time_point start = {};
 };
 
-struct LatencySummary {
-  double mean_us = 0;
-  double p50_us = 0;
-  double p90_us = 0;
-  double p99_us = 0;
-  double p999_us = 0;
-  double max_us = 0;
-};
-
-// What was measured of one kind of call.
-struct MethodResult {
-  uint64_t num_calls = 0;  // answered without error
-  uint64_t num_keys = 0;   // of those
-  uint64_t num_bytes = 0;  // of their replies (lookups) or requests (updates)
-  LatencySummary latency;  // of all calls, failed ones included
-};
-
-struct LoadResult {
-  double seconds = 0;
-  MethodResult lookups;
-  MethodResult updates;
-  std::map<std::string, uint64_t> errors;  // by the name of their code
-  std::string first_error;                 // its message
-  uint64_t num_short = 0;   // replies that were too small for their rows
-  uint64_t num_unsent = 0;  // open loop: due, but never sent
-  double client_cpu_s = 0;  // spent by this process
-};
-
-// Blocks until the load is over. Nothing is retried.
-absl::StatusOr<LoadResult> RunLoad(const LoadOptions& options,
-                                   const EncodedRequests& requests,
-                                   double read_fraction);
+// Blocks until the load is over, and adds to `counters`. Nothing is retried.
+absl::Status RunLoad(const LoadOptions& options,
+                     const EncodedRequests& requests, double read_fraction,
+                     LoadCounters& counters);
 
 }  // namespace gatherd::client
 

@@ -3,23 +3,21 @@
 #include <limits>
 #include <utility>
 
-#include "absl/status/status.h"
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "cli/units.h"
+#include "client/bench/flag_reader.h"
 #include "client/connection_flags.h"
 
 namespace gatherd::client {
 namespace {
 
 constexpr FlagSpec kFlags[] = {
-    {"arrivals"},    {"callers"},       {"channels"},    {"duration"},
-    {"fill", false}, {"hotness"},       {"json"},        {"keys-per-call"},
-    {"output-type"}, {"pooling"},       {"rate"},        {"rates"},
-    {"readers"},     {"read-fraction"}, {"rows"},        {"seed"},
-    {"svg"},         {"tables"},        {"update-mode"}, {"verify", false},
-    {"warmup"},      {"writers"},       {"zipf"},
+    {"arrivals"},      {"callers"},     {"channels"},      {"csv"},
+    {"duration"},      {"fill", false}, {"hotness"},       {"json"},
+    {"keys-per-call"}, {"output-type"}, {"pooling"},       {"processes"},
+    {"rate"},          {"rates"},       {"readers"},       {"read-fraction"},
+    {"rows"},          {"seed"},        {"svg"},           {"sweep"},
+    {"tables"},        {"update-mode"}, {"verify", false}, {"warmup"},
+    {"writers"},       {"zipf"},
 };
 
 constexpr char kHelp[] =
@@ -34,17 +32,21 @@ constexpr char kHelp[] =
   --read-fraction=F      share of lookups; the other calls are updates (1)
   --update-mode=M        set, add, set_existing (set)
   --fill                 write all rows first
-  --callers=N            closed loop: callers (default 1); open loop: the most
-                         calls in flight (1024)
+  --callers=N            closed loop: callers (default: one a process); open
+                         loop: the most calls in flight (1024)
   --channels=N           connections (default: one a caller, at most 16)
+  --processes=N          processes that make the load together; callers,
+                         connections and calls/s are of all of them (1)
   --rate=R               open loop: R calls/s, timed from when each is due
   --rates=R1,R2,...      one open loop after the other
+  --sweep=LO:HI:STEPS    the same with so many rates, evenly from LO to HI
   --arrivals=A           poisson or even (poisson)
   --warmup=D             before what is measured (default 1s)
   --duration=D           what is measured, of each run (default 10s)
   --seed=N               of keys and values (1)
   --json=FILE            write the results as JSON
-  --svg=FILE             plot latency against load; needs --rates
+  --csv=FILE             write a line for each run
+  --svg=FILE             plot latency against load; needs --rates or --sweep
   --verify               check instead of measure: writers and readers of
                          self-describing rows; overwrites keys [0, rows)
   --writers=N            of --verify (2)
@@ -54,113 +56,10 @@ constexpr char kHelp[] =
 constexpr int kMaxCallers = 100'000;
 constexpr int kDefaultOpenCallers = 1024;
 constexpr int kDefaultMaxChannels = 16;
+constexpr int kMaxProcesses = 1000;
 constexpr size_t kDefaultHotness = 64;
-
-// Reads flags one by one and keeps the first thing that is wrong.
-class FlagReader {
- public:
-  explicit FlagReader(const CommandLine& line) : line_(line) {}
-
-  const absl::Status& status() const { return status_; }
-  bool Has(const char* name) const { return line_.Has(name); }
-
-  std::string Text(const char* name, std::string otherwise) const {
-    return line_.Get(name).value_or(std::move(otherwise));
-  }
-
-  int Int(const char* name, int otherwise, int min, int max) {
-    int value = otherwise;
-    if (const auto text = line_.Get(name);
-        text.has_value() &&
-        (!absl::SimpleAtoi(*text, &value) || value < min || value > max)) {
-      Refuse(name, *text,
-             absl::StrCat("allowed is a number from ", min, " to ", max));
-    }
-    return value;
-  }
-
-  double Double(const char* name, double otherwise, double min, double max,
-                const char* allowed) {
-    const auto text = line_.Get(name);
-    if (!text.has_value()) return otherwise;
-    const double value = ParseDouble(*text, min, max);
-    if (value != value) Refuse(name, *text, allowed);
-    return value;
-  }
-
-  std::vector<double> Doubles(const char* name, double min, double max,
-                              const char* allowed) {
-    std::vector<double> values;
-    const auto text = line_.Get(name);
-    if (!text.has_value()) return values;
-    for (const absl::string_view part : absl::StrSplit(*text, ',')) {
-      values.push_back(ParseDouble(part, min, max));
-      if (values.back() != values.back()) Refuse(name, *text, allowed);
-    }
-    return values;
-  }
-
-  absl::Duration Duration(const char* name, absl::Duration otherwise,
-                          absl::Duration min) {
-    const auto text = line_.Get(name);
-    if (!text.has_value()) return otherwise;
-    const absl::StatusOr<absl::Duration> value = ParseDuration(*text);
-    if (value.ok() && *value >= min) return *value;
-    Refuse(name, *text,
-           absl::StrCat("allowed is a duration from ",
-                        absl::FormatDuration(min), ", such as 500ms or 10s"));
-    return otherwise;
-  }
-
-  uint64_t Rows(const char* name) {
-    const auto text = line_.Get(name);
-    if (!text.has_value()) return 0;
-    const absl::StatusOr<uint64_t> value = ParseRowCount(*text);
-    if (value.ok() && *value > 0 &&
-        *value <= uint64_t{1} << std::numeric_limits<double>::digits) {
-      return *value;
-    }
-    Refuse(name, *text, "allowed is a number above 0, such as 1000 or 10M");
-    return 0;
-  }
-
-  // The value of the flag's word in `choices`.
-  template <typename T>
-  T Choice(const char* name, T otherwise,
-           std::initializer_list<std::pair<const char*, T>> choices) {
-    const auto text = line_.Get(name);
-    if (!text.has_value()) return otherwise;
-    std::string words;
-    for (const auto& [word, value] : choices) {
-      if (*text == word) return value;
-      absl::StrAppend(&words, words.empty() ? "" : ", ", word);
-    }
-    Refuse(name, *text, absl::StrCat("allowed is one of ", words));
-    return otherwise;
-  }
-
-  void Refuse(const absl::string_view message) {
-    if (status_.ok()) status_ = absl::InvalidArgumentError(message);
-  }
-
- private:
-  // NaN if the text is no number in [min, max].
-  static double ParseDouble(absl::string_view text, double min, double max) {
-    double value = 0;
-    if (absl::SimpleAtod(text, &value) && value >= min && value <= max) {
-      return value;
-    }
-    return std::numeric_limits<double>::quiet_NaN();
-  }
-
-  void Refuse(const char* name, const std::string& text,
-              absl::string_view allowed) {
-    Refuse(absl::StrCat("--", name, ": \"", text, "\"; ", allowed));
-  }
-
-  const CommandLine& line_;
-  absl::Status status_;
-};
+constexpr double kMinRate = 1e-3;  // calls/s
+constexpr double kMaxRate = 1e9;
 
 Workload ReadWorkload(FlagReader& flags) {
   Workload workload;
@@ -202,10 +101,13 @@ Workload ReadWorkload(FlagReader& flags) {
   return workload;
 }
 
-LoadOptions ReadLoad(FlagReader& flags, bool is_open) {
+LoadOptions ReadLoad(FlagReader& flags, bool is_open, int num_processes) {
   LoadOptions load;
-  load.num_callers =
-      flags.Int("callers", is_open ? kDefaultOpenCallers : 1, 1, kMaxCallers);
+  load.num_callers = flags.Int(
+      "callers", is_open ? kDefaultOpenCallers : num_processes, 1, kMaxCallers);
+  if (load.num_callers < num_processes) {
+    flags.Refuse("--processes is more than --callers");
+  }
   load.num_channels =
       flags.Int("channels", std::min(load.num_callers, kDefaultMaxChannels), 1,
                 kMaxCallers);
@@ -220,15 +122,18 @@ LoadOptions ReadLoad(FlagReader& flags, bool is_open) {
 
 std::vector<double> ReadRates(FlagReader& flags) {
   constexpr char kAllowed[] = "allowed are calls/s above 0";
-  constexpr double kMin = 1e-3;
-  constexpr double kMax = 1e9;
-  if (flags.Has("rate") && flags.Has("rates")) {
-    flags.Refuse("--rate and --rates exclude each other");
+  if (flags.Has("rate") + flags.Has("rates") + flags.Has("sweep") > 1) {
+    flags.Refuse("--rate, --rates and --sweep exclude each other");
   }
   if (flags.Has("rate")) {
-    return {flags.Double("rate", 0, kMin, kMax, kAllowed)};
+    return {flags.Double("rate", 0, kMinRate, kMaxRate, kAllowed)};
   }
-  return flags.Doubles("rates", kMin, kMax, kAllowed);
+  if (flags.Has("sweep")) {
+    return flags.Sweep("sweep", kMinRate, kMaxRate,
+                       "allowed is LO:HI:STEPS, calls/s above 0, HI above LO, "
+                       "2 to 1000 steps");
+  }
+  return flags.Doubles("rates", kMinRate, kMaxRate, kAllowed);
 }
 
 }  // namespace
@@ -247,7 +152,8 @@ absl::StatusOr<BenchOptions> ReadBenchOptions(const CommandLine& line) {
       absl::StrSplit(flags.Text("tables", ""), ',', absl::SkipEmpty());
   options.workload = ReadWorkload(flags);
   options.rates = ReadRates(flags);
-  options.load = ReadLoad(flags, !options.rates.empty());
+  options.num_processes = flags.Int("processes", 1, 1, kMaxProcesses);
+  options.load = ReadLoad(flags, !options.rates.empty(), options.num_processes);
   options.load.connection = options.client.connection;
   options.load.timeout = options.client.timeout;
   options.fill = flags.Has("fill");
@@ -255,13 +161,17 @@ absl::StatusOr<BenchOptions> ReadBenchOptions(const CommandLine& line) {
   options.num_writers = flags.Int("writers", 2, 0, 1000);
   options.num_readers = flags.Int("readers", 4, 0, 1000);
   options.json_path = flags.Text("json", "");
+  options.csv_path = flags.Text("csv", "");
   options.svg_path = flags.Text("svg", "");
   if (options.tables.empty()) flags.Refuse("--tables is missing");
   if (options.verify && options.tables.size() != 1) {
     flags.Refuse("--verify takes one table");
   }
-  if (flags.Has("svg") && !flags.Has("rates")) {
-    flags.Refuse("--svg needs --rates");
+  if (options.verify && options.num_processes > 1) {
+    flags.Refuse("--verify and --processes exclude each other");
+  }
+  if (flags.Has("svg") && !flags.Has("rates") && !flags.Has("sweep")) {
+    flags.Refuse("--svg needs --rates or --sweep");
   }
   if (!flags.status().ok()) return flags.status();
   return options;

@@ -22,12 +22,14 @@ struct BenchOptions {
   Workload workload;
   // Without rate.
   LoadOptions load;
+  int num_processes = 1;      // that make the load together
   std::vector<double> rates;  // calls/s of one run each; none: closed loop
   bool fill = false;          // write all rows first
   bool verify = false;
   int num_writers = 2;
   int num_readers = 4;
   std::string json_path;  // empty: none
+  std::string csv_path;
   std::string svg_path;
 };
 

@@ -6,7 +6,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "client/bench/load.h"
+#include "client/bench/load_counters.h"
 
 namespace gatherd::client {
 

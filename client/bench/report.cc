@@ -62,6 +62,7 @@ Json RunJson(const Run& run) {
     json["offered_calls_per_s"] = *run.calls_per_s;
   }
   json["callers"] = run.num_callers;
+  json["processes"] = run.num_processes;
   json["seconds"] = result.seconds;
   json["lookup"] = MethodJson(result.lookups, result);
   json["update"] = MethodJson(result.updates, result);
@@ -128,6 +129,10 @@ std::string RunText(const Run& run) {
           ? absl::StrFormat("open loop, %.6g calls/s offered\n",
                             *run.calls_per_s)
           : absl::StrFormat("closed loop, %d callers\n", run.num_callers);
+  if (run.num_processes > 1) {
+    text.insert(text.size() - 1,
+                absl::StrCat(", ", run.num_processes, " processes"));
+  }
   text += MethodText("lookup", result.lookups, result);
   text += MethodText("update", result.updates, result);
   for (const auto& [code, count] : result.errors) {
@@ -152,6 +157,36 @@ std::string RunsJson(const Workload& workload, absl::Span<const Run> runs) {
   json["runs"] = Json::array();
   for (const Run& run : runs) json["runs"].push_back(RunJson(run));
   return json.dump(2) + "\n";
+}
+
+std::string RunsCsv(const Workload& workload, absl::Span<const Run> runs) {
+  std::string csv =
+      "offered_calls_per_s,answered_calls_per_s,keys_per_s,mean_us,p50_us,"
+      "p90_us,p99_us,p99.9_us,max_us,errors,unsent\n";
+  for (const Run& run : runs) {
+    const LoadResult& result = run.result;
+    const LatencySummary& latency = MainMethod(workload, result).latency;
+    uint64_t num_errors = 0;
+    for (const auto& [code, count] : result.errors) num_errors += count;
+    absl::StrAppendFormat(
+        &csv, "%s,%.1f,%.1f,%.1f,%.1f,%.1f,%.1f,%.1f,%.1f,%d,%d\n",
+        run.calls_per_s.has_value() ? absl::StrFormat("%.1f", *run.calls_per_s)
+                                    : "",
+        AnsweredPerSecond(result),
+        PerSecond(result.lookups.num_keys + result.updates.num_keys, result),
+        latency.mean_us, latency.p50_us, latency.p90_us, latency.p99_us,
+        latency.p999_us, latency.max_us, num_errors, result.num_unsent);
+  }
+  return csv;
+}
+
+const MethodResult& MainMethod(const Workload& workload,
+                               const LoadResult& result) {
+  return workload.read_fraction > 0 ? result.lookups : result.updates;
+}
+
+double AnsweredPerSecond(const LoadResult& result) {
+  return PerSecond(result.lookups.num_calls + result.updates.num_calls, result);
 }
 
 }  // namespace gatherd::client

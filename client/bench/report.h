@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/types/span.h"
-#include "client/bench/load.h"
+#include "client/bench/load_counters.h"
 #include "client/bench/workload.h"
 
 namespace gatherd::client {
@@ -14,6 +14,7 @@ namespace gatherd::client {
 struct Run {
   std::optional<double> calls_per_s;  // what was offered; none: closed loop
   int num_callers = 0;
+  int num_processes = 1;
   LoadResult result;
 };
 
@@ -25,6 +26,17 @@ std::string RunText(const Run& run);
 
 // One JSON object: {"workload": {...}, "runs": [...]}, with a newline.
 std::string RunsJson(const Workload& workload, absl::Span<const Run> runs);
+
+// A line for each run, below one that names the columns. Latencies are those of
+// lookups, or of updates where nothing is looked up.
+std::string RunsCsv(const Workload& workload, absl::Span<const Run> runs);
+
+// The latencies that plots and tables show.
+const MethodResult& MainMethod(const Workload& workload,
+                               const LoadResult& result);
+
+// Answers of both kinds.
+double AnsweredPerSecond(const LoadResult& result);
 
 }  // namespace gatherd::client
 

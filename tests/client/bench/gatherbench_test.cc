@@ -58,6 +58,57 @@ TEST_CASE("A sweep of rates is plotted") {
   CHECK_THAT(ReadFile(svg_path), Contains("p99 at 100 calls/s"));
 }
 
+TEST_CASE("Several processes make one load") {
+  FakeServer server;
+  const std::string json_path = TemporaryPath("bench.json");
+  const ProgramResult result =
+      Run(server, {"--tables=words", "--rows=10", "--fill", "--processes=3",
+                   "--callers=4", "--keys-per-call=4", "--warmup=0",
+                   "--duration=500ms", "--json=" + json_path});
+  INFO(result.err);
+  CHECK(result.exit_code == 0);
+  CHECK_THAT(result.out, Contains("closed loop, 4 callers, 3 processes"));
+  const Json run = Json::parse(ReadFile(json_path))["runs"][0];
+  CHECK(run["processes"] == 3);
+  CHECK(run["lookup"]["calls"] > 0);
+  CHECK(run["client_cpu_cores"] > 0);
+  // All that were answered in time, and at most one more of each caller; what
+  // the preparation asked is little.
+  CHECK(run["lookup"]["calls"] <= server.num_calls());
+  CHECK(run["lookup"]["calls"] >= server.num_calls() - 20);
+}
+
+TEST_CASE("Several processes share the rates of a sweep") {
+  FakeServer server;
+  const std::string csv_path = TemporaryPath("bench.csv");
+  const ProgramResult result =
+      Run(server, {"--tables=items", "--sweep=100:200:2", "--processes=2",
+                   "--arrivals=even", "--warmup=0", "--duration=1s",
+                   "--csv=" + csv_path});
+  INFO(result.err);
+  CHECK(result.exit_code == 0);
+  const std::string csv = ReadFile(csv_path);
+  CHECK_THAT(csv, Contains("offered_calls_per_s,answered_calls_per_s"));
+  CHECK_THAT(csv, Contains("\n100.0,"));
+  CHECK_THAT(csv, Contains("\n200.0,"));
+  for (const char* rate : {"\n100.0,", "\n200.0,"}) {
+    const std::string line = csv.substr(csv.find(rate) + 1);
+    const double offered = std::stod(line);
+    const double answered = std::stod(line.substr(line.find(',') + 1));
+    CHECK(answered > 0.5 * offered);
+    CHECK(answered < 1.1 * offered);
+  }
+}
+
+TEST_CASE("What one of several processes cannot do fails the run") {
+  FakeServer server;
+  const ProgramResult result =
+      Run(server, {"--tables=words", "--rows=10", "--processes=2", "--warmup=0",
+                   "--duration=100ms", "--callers=1"});
+  CHECK(result.exit_code == 2);
+  CHECK_THAT(result.err, Contains("--processes is more than --callers"));
+}
+
 TEST_CASE("The self-check's verdict is the exit code") {
   FakeServer server;
   const std::vector<std::string> flags = {"--tables=words", "--rows=8",

@@ -84,4 +84,28 @@ TEST_CASE("Threads count together") {
   CHECK(histogram->Mean() == 5000.5);
 }
 
+TEST_CASE("A sum of histograms is that of all values") {
+  std::mt19937_64 random(11);
+  std::lognormal_distribution<double> fast(8, 1);
+  std::lognormal_distribution<double> slow(14, 2);
+  const auto all = std::make_unique<Histogram>();
+  const auto sum = std::make_unique<Histogram>();
+  for (auto* latency : {&fast, &slow}) {
+    const auto part = std::make_unique<Histogram>();
+    for (int i = 0; i < 10'000; ++i) {
+      const auto value = static_cast<uint64_t>((*latency)(random));
+      part->Add(value);
+      all->Add(value);
+    }
+    sum->AddAll(*part);
+  }
+  sum->AddAll(*std::make_unique<Histogram>());
+  CHECK(sum->count() == 20'000);
+  CHECK(sum->max() == all->max());
+  CHECK(sum->Mean() == all->Mean());
+  for (const double quantile : {0.0, 0.1, 0.5, 0.7, 0.99, 0.999, 1.0}) {
+    CHECK(sum->Percentile(quantile) == all->Percentile(quantile));
+  }
+}
+
 }  // namespace gatherd::client

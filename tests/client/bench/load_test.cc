@@ -1,6 +1,7 @@
 #include "client/bench/load.h"
 
 #include <catch2/catch.hpp>
+#include <memory>
 
 #include "tests/client/fake_server.h"
 
@@ -29,10 +30,10 @@ LoadOptions OptionsFor(const FakeServer& server) {
 }
 
 LoadResult Run(const LoadOptions& options, const Workload& workload) {
-  const auto result =
-      RunLoad(options, Encode(workload), workload.read_fraction);
-  REQUIRE(result.ok());
-  return *result;
+  const auto counters = std::make_unique<LoadCounters>();
+  REQUIRE(RunLoad(options, Encode(workload), workload.read_fraction, *counters)
+              .ok());
+  return counters->Result(absl::ToDoubleSeconds(options.duration));
 }
 
 }  // namespace
@@ -111,12 +112,27 @@ TEST_CASE("A call that has to wait for its turn is charged for the wait") {
   CHECK(result.lookups.latency.p50_us > 300'000);
 }
 
+TEST_CASE("A load starts when it is told to") {
+  FakeServer server;
+  LoadOptions options = OptionsFor(server);
+  options.calls_per_s = 100;
+  options.arrivals = Arrivals::kEven;
+  const auto before = std::chrono::steady_clock::now();
+  options.start = before + std::chrono::milliseconds(300);
+  const LoadResult result = Run(options, Words(1));
+  CHECK(std::chrono::steady_clock::now() - before >=
+        std::chrono::milliseconds(750));
+  CHECK(result.lookups.num_calls + result.num_unsent <= 51);
+  CHECK(result.lookups.num_calls + result.num_unsent >= 45);
+}
+
 TEST_CASE("Options that make no sense are refused") {
   LoadOptions options;
   options.connection.address = "";
   const Workload workload = Words(1);
-  CHECK(
-      absl::IsInvalidArgument(RunLoad(options, Encode(workload), 1).status()));
+  const auto counters = std::make_unique<LoadCounters>();
+  CHECK(absl::IsInvalidArgument(
+      RunLoad(options, Encode(workload), 1, *counters)));
 }
 
 }  // namespace gatherd::client

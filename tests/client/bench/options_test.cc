@@ -49,6 +49,23 @@ TEST_CASE("Flags become options") {
   CHECK(options->svg_path == "plot.svg");
 }
 
+TEST_CASE("A sweep is a list of rates") {
+  const auto options = Read({"--tables=a", "--sweep=100:1000:4",
+                             "--processes=3", "--csv=x.csv", "--svg=plot.svg"});
+  REQUIRE(options.ok());
+  CHECK(options->rates == std::vector<double>{100, 400, 700, 1000});
+  CHECK(options->num_processes == 3);
+  CHECK(options->load.num_callers == 1024);
+  CHECK(options->csv_path == "x.csv");
+}
+
+TEST_CASE("Each process has a caller") {
+  const auto options = Read({"--tables=a", "--processes=3"});
+  REQUIRE(options.ok());
+  CHECK(options->load.num_callers == 3);
+  CHECK(options->load.num_channels == 3);
+}
+
 TEST_CASE("What no flag says has a default") {
   const auto closed = Read({"--tables=a"});
   REQUIRE(closed.ok());
@@ -75,6 +92,16 @@ TEST_CASE("Flags that make no sense are refused") {
                             "--hotness=4",
                             "--output-type=double",
                             "--read-fraction=1.1",
+                            "--processes=0",
+                            "--processes=x",
+                            "--sweep=",
+                            "--sweep=1:2",
+                            "--sweep=1:2:1",
+                            "--sweep=1:2:1001",
+                            "--sweep=2:1:5",
+                            "--sweep=0:1:5",
+                            "--sweep=1:2e9:5",
+                            "--sweep=1:2:3:4",
                             "--rate=0",
                             "--rates=1,,2",
                             "--rates=nan",
