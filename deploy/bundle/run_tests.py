@@ -26,7 +26,7 @@ def run_module(name, devices, logs):
     """Runs one module: [(outcome, test, reason)], and the end of its log."""
     log_path = logs / f"{name}.log"
     xml_path = logs / f"{name}.xml"
-    env = {**os.environ, "PYTHONPATH": str(ROOT),
+    env = {**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT}/client/python",
            "GATHERD_TEST_DEVICES": devices, "XML_OUTPUT_FILE": str(xml_path)}
     with open(log_path, "wb") as log:
         try:
