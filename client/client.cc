@@ -1,24 +1,68 @@
 #include "client/client.h"
 
-#include <grpcpp/grpcpp.h>
+#include <google/protobuf/message_lite.h>
+#include <grpcpp/support/byte_buffer.h>
+#include <grpcpp/support/proto_buffer_reader.h>
+#include <grpcpp/support/slice.h>
 
 #include <algorithm>
 #include <string>
 #include <utility>
 
-#include "absl/random/random.h"
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
+#include "client/attempts.h"
+#include "client/lookup_reply_reader.h"
 #include "client/messages.h"
-#include "proto/gatherd/v1/gatherd.grpc.pb.h"
-#include "proto/grpc/health/v1/health.grpc.pb.h"
+#include "client/transport.h"
+#include "proto/gatherd/v1/gatherd.pb.h"
+#include "proto/grpc/health/v1/health.pb.h"
 
 namespace gatherd::client {
 namespace {
 
-absl::Status FromGrpc(const grpc::Status& status) {
-  return absl::Status(static_cast<absl::StatusCode>(status.error_code()),
-                      status.error_message());
+constexpr char kLookup[] = "/gatherd.v1.EmbeddingService/Lookup";
+constexpr char kUpdate[] = "/gatherd.v1.EmbeddingService/Update";
+constexpr char kErase[] = "/gatherd.v1.EmbeddingService/Erase";
+constexpr char kListTables[] = "/gatherd.v1.TableService/ListTables";
+constexpr char kGetServerInfo[] = "/gatherd.v1.TableService/GetServerInfo";
+constexpr char kCheckHealth[] = "/grpc.health.v1.Health/Check";
+
+grpc::ByteBuffer Encode(const google::protobuf::MessageLite& message) {
+  grpc::Slice slice(message.ByteSizeLong());
+  message.SerializeWithCachedSizesToArray(const_cast<uint8_t*>(slice.begin()));
+  return grpc::ByteBuffer(&slice, 1);
+}
+
+template <typename Message>
+absl::StatusOr<Message> Decode(grpc::ByteBuffer buffer) {
+  grpc::ProtoBufferReader reader(&buffer);
+  Message message;
+  if (!message.ParseFromZeroCopyStream(&reader)) {
+    return absl::InternalError(
+        absl::StrCat("reply: is no ", message.GetTypeName()));
+  }
+  return message;
+}
+
+// What the reply to one or several writes says.
+template <typename Result, typename Message>
+absl::StatusOr<std::vector<Result>> ReadResults(grpc::ByteBuffer reply,
+                                                size_t num_writes) {
+  const absl::StatusOr<Message> message = Decode<Message>(std::move(reply));
+  if (!message.ok()) return message.status();
+  return FromMessage(*message, num_writes);
+}
+
+absl::StatusOr<std::vector<UpdateResult>> ReadUpdateReply(
+    grpc::ByteBuffer reply, size_t num_updates) {
+  return ReadResults<UpdateResult, v1::UpdateResponse>(std::move(reply),
+                                                       num_updates);
+}
+
+absl::StatusOr<std::vector<EraseResult>> ReadEraseReply(grpc::ByteBuffer reply,
+                                                        size_t num_erases) {
+  return ReadResults<EraseResult, v1::EraseResponse>(std::move(reply),
+                                                     num_erases);
 }
 
 bool HasAdd(absl::Span<const TableUpdate> updates) {
@@ -28,63 +72,74 @@ bool HasAdd(absl::Span<const TableUpdate> updates) {
                      });
 }
 
-// When the deadline ends the last of several attempts, what went wrong before
-// is the reason.
-absl::Status WithEarlierFailure(const absl::Status& status,
-                                const absl::Status& earlier) {
-  if (earlier.ok() || !absl::IsDeadlineExceeded(status)) return status;
-  return absl::Status(status.code(),
-                      absl::StrCat(status.message(), "; an earlier attempt: ",
-                                   earlier.ToString()));
-}
-
 }  // namespace
 
 class Client::Impl {
  public:
-  Impl(ClientOptions options, const std::shared_ptr<grpc::Channel>& channel)
-      : options_(std::move(options)),
-        embeddings_(channel),
-        tables_(channel),
-        health_(channel) {}
+  Impl(const ClientOptions& options, std::unique_ptr<Transport> transport)
+      : timeout_(options.timeout),
+        max_attempts_(options.max_attempts),
+        backoff_(options.backoff),
+        transport_(std::move(transport)) {}
 
-  v1::EmbeddingService::Stub& embeddings() { return embeddings_; }
-  v1::TableService::Stub& tables() { return tables_; }
-  grpc::health::v1::Health::Stub& health() { return health_; }
-
-  int MaxAttempts(const CallOptions& call) const {
-    return call.max_attempts.value_or(options_.max_attempts);
+  AttemptsOptions Attempts(const CallOptions& call) const {
+    return {call.timeout.value_or(timeout_),
+            call.max_attempts.value_or(max_attempts_), backoff_};
   }
 
-  // Calls `attempt` with a fresh context until it is done; see client.h.
-  template <typename Attempt>
-  absl::Status Call(const CallOptions& call, int max_attempts,
-                    Attempt attempt) const {
-    const absl::Time deadline =
-        absl::Now() + call.timeout.value_or(options_.timeout);
-    absl::InsecureBitGen random;
-    Backoff backoff(options_.backoff, random);
-    absl::Status earlier;
-    for (int num_attempts = 1;; ++num_attempts) {
-      grpc::ClientContext context;
-      context.set_deadline(absl::ToChronoTime(deadline));
-      AddCredentials(options_.connection, context);
-      const absl::Status status = FromGrpc(attempt(context));
-      if (!absl::IsUnavailable(status) || num_attempts >= max_attempts) {
-        return WithEarlierFailure(status, earlier);
-      }
-      const absl::Duration wait = backoff.Next();
-      if (absl::Now() + wait >= deadline) return status;
-      absl::SleepFor(wait);
-      earlier = status;
-    }
+  AttemptsOptions Attempts(const CallOptions& call,
+                           absl::Span<const TableUpdate> updates) const {
+    AttemptsOptions attempts = Attempts(call);
+    if (HasAdd(updates)) attempts.max_attempts = 1;
+    return attempts;
+  }
+
+  // `read` makes of an encoded reply to `num_parts` parts what callers get.
+  template <typename Reply>
+  absl::StatusOr<Reply> Call(const char* method,
+                             const google::protobuf::MessageLite& request,
+                             const AttemptsOptions& attempts, size_t num_parts,
+                             absl::StatusOr<Reply> (*read)(grpc::ByteBuffer,
+                                                           size_t)) {
+    absl::StatusOr<grpc::ByteBuffer> reply =
+        transport_->Call(method, Encode(request), attempts);
+    if (!reply.ok()) return reply.status();
+    return read(*std::move(reply), num_parts);
+  }
+
+  template <typename Reply>
+  PendingCall Start(const char* method,
+                    const google::protobuf::MessageLite& request,
+                    const AttemptsOptions& attempts, size_t num_parts,
+                    absl::StatusOr<Reply> (*read)(grpc::ByteBuffer, size_t),
+                    Callback<Reply> done) {
+    return transport_->Start(
+        method, Encode(request), attempts,
+        [read, num_parts, done = std::move(done)](
+            absl::Status status, grpc::ByteBuffer reply) mutable {
+          if (!status.ok()) {
+            std::move(done)(std::move(status));
+          } else {
+            std::move(done)(read(std::move(reply), num_parts));
+          }
+        });
+  }
+
+  template <typename Message>
+  absl::StatusOr<Message> CallFor(const char* method,
+                                  const AttemptsOptions& attempts) {
+    // The requests of these methods are empty.
+    absl::StatusOr<grpc::ByteBuffer> reply =
+        transport_->Call(method, Encode(v1::ListTablesRequest()), attempts);
+    if (!reply.ok()) return reply.status();
+    return Decode<Message>(*std::move(reply));
   }
 
  private:
-  const ClientOptions options_;
-  v1::EmbeddingService::Stub embeddings_;
-  v1::TableService::Stub tables_;
-  grpc::health::v1::Health::Stub health_;
+  const absl::Duration timeout_;
+  const int max_attempts_;
+  const BackoffOptions backoff_;
+  const std::unique_ptr<Transport> transport_;
 };
 
 Client::Client(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -100,79 +155,76 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(ClientOptions options) {
     return absl::InvalidArgumentError(absl::StrCat(
         "max_attempts is ", options.max_attempts, "; it must be 1 or more"));
   }
-  absl::StatusOr<std::shared_ptr<grpc::Channel>> channel =
-      MakeChannel(options.connection);
-  if (!channel.ok()) return channel.status();
+  absl::StatusOr<std::unique_ptr<Transport>> transport =
+      Transport::Create(options.connection);
+  if (!transport.ok()) return transport.status();
   return std::unique_ptr<Client>(
-      new Client(std::make_unique<Impl>(std::move(options), *channel)));
+      new Client(std::make_unique<Impl>(options, *std::move(transport))));
 }
 
 absl::StatusOr<LookupReply> Client::Lookup(
     absl::Span<const TableLookup> lookups, const CallOptions& options) {
-  const v1::LookupRequest request = ToMessage(lookups);
-  auto response = std::make_shared<v1::LookupResponse>();
-  const absl::Status status = impl_->Call(
-      options, impl_->MaxAttempts(options), [&](grpc::ClientContext& context) {
-        return impl_->embeddings().Lookup(&context, request, response.get());
-      });
-  if (!status.ok()) return status;
-  return FromMessage(std::move(response), lookups.size());
+  return impl_->Call(kLookup, ToMessage(lookups), impl_->Attempts(options),
+                     lookups.size(), &ReadLookupReply);
+}
+
+PendingCall Client::LookupAsync(absl::Span<const TableLookup> lookups,
+                                Callback<LookupReply> done,
+                                const CallOptions& options) {
+  return impl_->Start(kLookup, ToMessage(lookups), impl_->Attempts(options),
+                      lookups.size(), &ReadLookupReply, std::move(done));
 }
 
 absl::StatusOr<std::vector<UpdateResult>> Client::Update(
     absl::Span<const TableUpdate> updates, const CallOptions& options) {
-  const v1::UpdateRequest request = ToMessage(updates);
-  v1::UpdateResponse response;
-  const int max_attempts = HasAdd(updates) ? 1 : impl_->MaxAttempts(options);
-  const absl::Status status =
-      impl_->Call(options, max_attempts, [&](grpc::ClientContext& context) {
-        return impl_->embeddings().Update(&context, request, &response);
-      });
-  if (!status.ok()) return status;
-  return FromMessage(response, updates.size());
+  return impl_->Call(kUpdate, ToMessage(updates),
+                     impl_->Attempts(options, updates), updates.size(),
+                     &ReadUpdateReply);
+}
+
+PendingCall Client::UpdateAsync(absl::Span<const TableUpdate> updates,
+                                Callback<std::vector<UpdateResult>> done,
+                                const CallOptions& options) {
+  return impl_->Start(kUpdate, ToMessage(updates),
+                      impl_->Attempts(options, updates), updates.size(),
+                      &ReadUpdateReply, std::move(done));
 }
 
 absl::StatusOr<std::vector<EraseResult>> Client::Erase(
     absl::Span<const TableErase> erases, const CallOptions& options) {
-  const v1::EraseRequest request = ToMessage(erases);
-  v1::EraseResponse response;
-  const absl::Status status = impl_->Call(
-      options, impl_->MaxAttempts(options), [&](grpc::ClientContext& context) {
-        return impl_->embeddings().Erase(&context, request, &response);
-      });
-  if (!status.ok()) return status;
-  return FromMessage(response, erases.size());
+  return impl_->Call(kErase, ToMessage(erases), impl_->Attempts(options),
+                     erases.size(), &ReadEraseReply);
+}
+
+PendingCall Client::EraseAsync(absl::Span<const TableErase> erases,
+                               Callback<std::vector<EraseResult>> done,
+                               const CallOptions& options) {
+  return impl_->Start(kErase, ToMessage(erases), impl_->Attempts(options),
+                      erases.size(), &ReadEraseReply, std::move(done));
 }
 
 absl::StatusOr<std::vector<TableInfo>> Client::ListTables(
     const CallOptions& options) {
-  v1::ListTablesResponse response;
-  const absl::Status status = impl_->Call(
-      options, impl_->MaxAttempts(options), [&](grpc::ClientContext& context) {
-        return impl_->tables().ListTables(&context, {}, &response);
-      });
-  if (!status.ok()) return status;
-  return FromMessage(response);
+  const auto response = impl_->CallFor<v1::ListTablesResponse>(
+      kListTables, impl_->Attempts(options));
+  if (!response.ok()) return response.status();
+  return FromMessage(*response);
 }
 
 absl::StatusOr<ServerInfo> Client::GetServerInfo(const CallOptions& options) {
-  v1::GetServerInfoResponse response;
-  const absl::Status status = impl_->Call(
-      options, impl_->MaxAttempts(options), [&](grpc::ClientContext& context) {
-        return impl_->tables().GetServerInfo(&context, {}, &response);
-      });
-  if (!status.ok()) return status;
-  return FromMessage(response);
+  const auto response = impl_->CallFor<v1::GetServerInfoResponse>(
+      kGetServerInfo, impl_->Attempts(options));
+  if (!response.ok()) return response.status();
+  return FromMessage(*response);
 }
 
 absl::StatusOr<Health> Client::CheckHealth(const CallOptions& options) {
-  grpc::health::v1::HealthCheckResponse response;
-  const absl::Status status =
-      impl_->Call(options, 1, [&](grpc::ClientContext& context) {
-        return impl_->health().Check(&context, {}, &response);
-      });
-  if (!status.ok()) return status;
-  switch (response.status()) {
+  AttemptsOptions once = impl_->Attempts(options);
+  once.max_attempts = 1;
+  const auto response =
+      impl_->CallFor<grpc::health::v1::HealthCheckResponse>(kCheckHealth, once);
+  if (!response.ok()) return response.status();
+  switch (response->status()) {
     case grpc::health::v1::HealthCheckResponse::SERVING:
       return Health::kServing;
     case grpc::health::v1::HealthCheckResponse::NOT_SERVING:

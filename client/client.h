@@ -7,7 +7,19 @@
 //   auto reply = (*client)->Lookup({{"words", keys}});
 //   std::vector<float> row = (*reply)[0].Floats(0);
 //
-// Thread-safe; make one and share it. Calls block. Every call has a deadline.
+// Thread-safe; make one and share it. Every call has a deadline. Calls block,
+// but for those that end in Async:
+//
+//   client->LookupAsync({{"words", keys}}, [](absl::StatusOr<LookupReply> r) {
+//     ...
+//   });
+//
+// These copy what they are given and return at once. The callback is called
+// exactly once, never from within LookupAsync, on one of a few threads that
+// gRPC has for all callbacks: it must not block, and so not make blocking calls
+// either; it may start others. No thread waits for an answer or between
+// attempts. The end of the client cancels what is in flight and returns once
+// every callback has, so no callback may bring it about.
 //
 // A call that ends with UNAVAILABLE is repeated, after a jittered and growing
 // wait, until it succeeds, `max_attempts` are used up or the deadline leaves no
@@ -23,11 +35,13 @@
 #include <optional>
 #include <vector>
 
+#include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "client/backoff.h"
 #include "client/channel.h"
+#include "client/pending_call.h"
 #include "client/requests.h"
 #include "client/table_rows.h"
 
@@ -46,6 +60,9 @@ struct CallOptions {
   std::optional<absl::Duration> timeout;
   std::optional<int> max_attempts;
 };
+
+template <typename Reply>
+using Callback = absl::AnyInvocable<void(absl::StatusOr<Reply>) &&>;
 
 enum class Health { kUnknown, kServing, kNotServing };
 
@@ -69,6 +86,18 @@ class Client {
 
   absl::StatusOr<std::vector<EraseResult>> Erase(
       absl::Span<const TableErase> erases, const CallOptions& options = {});
+
+  PendingCall LookupAsync(absl::Span<const TableLookup> lookups,
+                          Callback<LookupReply> done,
+                          const CallOptions& options = {});
+
+  PendingCall UpdateAsync(absl::Span<const TableUpdate> updates,
+                          Callback<std::vector<UpdateResult>> done,
+                          const CallOptions& options = {});
+
+  PendingCall EraseAsync(absl::Span<const TableErase> erases,
+                         Callback<std::vector<EraseResult>> done,
+                         const CallOptions& options = {});
 
   absl::StatusOr<std::vector<TableInfo>> ListTables(
       const CallOptions& options = {});

@@ -19,12 +19,6 @@ void SetKeys(const Request& request, Message* message) {
   message->mutable_keys32()->Add(request.keys32.begin(), request.keys32.end());
 }
 
-absl::Status CheckNumResults(int num_results, size_t num_requests) {
-  if (static_cast<size_t>(num_results) == num_requests) return absl::OkStatus();
-  return absl::InternalError(absl::StrCat(
-      "reply: has ", num_results, " results for ", num_requests, " requests"));
-}
-
 TierInfo FromMessage(const v1::TierInfo& message) {
   TierInfo tier;
   tier.kind = message.kind();
@@ -81,29 +75,10 @@ v1::EraseRequest ToMessage(absl::Span<const TableErase> erases) {
   return request;
 }
 
-absl::StatusOr<LookupReply> FromMessage(
-    std::shared_ptr<const v1::LookupResponse> response, size_t num_lookups) {
-  if (absl::Status status =
-          CheckNumResults(response->results_size(), num_lookups);
-      !status.ok()) {
-    return status;
-  }
-  std::vector<TableRows> tables;
-  tables.reserve(num_lookups);
-  for (const v1::TableRows& result : response->results()) {
-    TableRows::Fields fields;
-    fields.data_type = static_cast<DataType>(result.data_type());
-    fields.dim = result.dim();
-    fields.num_rows = result.num_rows();
-    fields.values = result.values();
-    fields.missing = result.missing();
-    fields.num_missing = result.num_missing();
-    fields.revision = result.revision();
-    absl::StatusOr<TableRows> rows = TableRows::Create(fields);
-    if (!rows.ok()) return rows.status();
-    tables.push_back(*rows);
-  }
-  return LookupReply(std::move(response), std::move(tables));
+absl::Status CheckNumResults(size_t num_results, size_t num_requests) {
+  if (num_results == num_requests) return absl::OkStatus();
+  return absl::InternalError(absl::StrCat(
+      "reply: has ", num_results, " results for ", num_requests, " requests"));
 }
 
 absl::StatusOr<std::vector<UpdateResult>> FromMessage(

@@ -2,13 +2,12 @@
 #ifndef GATHERD_CLIENT_MESSAGES_H_
 #define GATHERD_CLIENT_MESSAGES_H_
 
-#include <memory>
+#include <cstddef>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "client/requests.h"
-#include "client/table_rows.h"
 #include "proto/gatherd/v1/gatherd.pb.h"
 
 namespace gatherd::client {
@@ -17,9 +16,10 @@ v1::LookupRequest ToMessage(absl::Span<const TableLookup> lookups);
 v1::UpdateRequest ToMessage(absl::Span<const TableUpdate> updates);
 v1::EraseRequest ToMessage(absl::Span<const TableErase> erases);
 
+// INTERNAL if a reply has another number of results than was asked for.
+absl::Status CheckNumResults(size_t num_results, size_t num_requests);
+
 // INTERNAL if the response does not fit the request.
-absl::StatusOr<LookupReply> FromMessage(
-    std::shared_ptr<const v1::LookupResponse> response, size_t num_lookups);
 absl::StatusOr<std::vector<UpdateResult>> FromMessage(
     const v1::UpdateResponse& response, size_t num_updates);
 absl::StatusOr<std::vector<EraseResult>> FromMessage(

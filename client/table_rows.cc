@@ -1,7 +1,9 @@
 #include "client/table_rows.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
@@ -40,7 +42,7 @@ float FromBFloat16(uint16_t bits) {
 
 }  // namespace
 
-absl::StatusOr<TableRows> TableRows::Create(const Fields& fields) {
+absl::Status TableRows::CheckSizes(const Fields& fields, uint64_t num_bytes) {
   if (ElementBytes(fields.data_type) == 0) {
     return absl::InternalError(absl::StrCat("reply: data_type ",
                                             static_cast<int>(fields.data_type),
@@ -52,10 +54,19 @@ absl::StatusOr<TableRows> TableRows::Create(const Fields& fields) {
   }
   const uint64_t expected =
       uint64_t{fields.num_rows} * RowBytes(fields.data_type, fields.dim);
-  if (fields.values.size() != expected) {
-    return absl::InternalError(
-        absl::StrCat("reply: values has ", fields.values.size(), " bytes; ",
-                     fields.num_rows, " rows have ", expected));
+  if (num_bytes != expected) {
+    return absl::InternalError(absl::StrCat("reply: values has ", num_bytes,
+                                            " bytes; ", fields.num_rows,
+                                            " rows have ", expected));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<TableRows> TableRows::Create(const Fields& fields) {
+  uint64_t num_bytes = fields.values.size();
+  for (const RowRun& run : fields.runs) num_bytes += run.bytes.size();
+  if (absl::Status status = CheckSizes(fields, num_bytes); !status.ok()) {
+    return status;
   }
   return TableRows(fields);
 }
@@ -67,13 +78,24 @@ bool TableRows::IsMissing(size_t key_index) const {
   return (bits >> (key_index & 7) & 1) != 0;
 }
 
-absl::Span<const std::byte> TableRows::bytes() const {
+absl::Span<const std::byte> TableRows::Whole() const {
   return {reinterpret_cast<const std::byte*>(fields_.values.data()),
           fields_.values.size()};
 }
 
 absl::Span<const std::byte> TableRows::row(size_t i) const {
-  return bytes().subspan(i * row_bytes(), row_bytes());
+  if (fields_.runs.empty())
+    return Whole().subspan(i * row_bytes(), row_bytes());
+  const RowRun& run = *std::prev(std::upper_bound(
+      fields_.runs.begin(), fields_.runs.end(), i,
+      [](size_t row, const RowRun& other) { return row < other.first_row; }));
+  return run.bytes.subspan((i - run.first_row) * row_bytes(), row_bytes());
+}
+
+void TableRows::CopyRows(std::byte* rows) const {
+  VisitRuns([&](uint32_t first_row, absl::Span<const std::byte> bytes) {
+    std::copy(bytes.begin(), bytes.end(), rows + first_row * row_bytes());
+  });
 }
 
 void TableRows::ReadFloats(size_t i, float* values) const {
