@@ -13,7 +13,7 @@ import unittest
 
 import yaml
 
-from tests.docs import commands
+from tests.docs import shown_commands
 from tests.integration.harness.api import Client
 from tests.integration.harness.certificates import Authority
 from tests.integration.harness.process import (
@@ -122,13 +122,13 @@ class CommandsTest(unittest.TestCase):
     def lines_to_run(self, block):
         lines = []
         for command in block.commands():
-            if commands.reason_not_to_run(command) is None:
+            if shown_commands.reason_not_to_run(command) is None:
                 starts = STARTS_SERVER.match(command)
                 lines += [f"{starts[1]} &", WAIT_READY] if starts else [command]
         return lines
 
     def run_document(self, document):
-        for block in commands.blocks(document):
+        for block in shown_commands.blocks(document):
             lines = self.lines_to_run(block)
             if lines:
                 with self.subTest(lines[0]):
@@ -145,9 +145,10 @@ class CommandsTest(unittest.TestCase):
         return address, metrics
 
     def test_documents(self):
-        own = ("README.md", "docs/upgrading.md")
-        for document in commands.documents():
-            if document not in own and document not in commands.RUN_ELSEWHERE:
+        others = {"README.md", "docs/upgrading.md",
+                  *shown_commands.RUN_ELSEWHERE}
+        for document in shown_commands.documents():
+            if document not in others:
                 self.run_document(document)
 
     def test_readme(self):
@@ -156,13 +157,13 @@ class CommandsTest(unittest.TestCase):
         os.rename(f"{self.folder}/gatherd.yaml", f"{self.folder}/saved.yaml")
         address, metrics = self.own_ports("gatherd.yaml",
                                           config_yaml("README.md"))
-        _, block = commands.blocks("README.md")
+        _, block = shown_commands.blocks("README.md")
         lines = self.lines_to_run(block)
         self.assertEqual(5, len(lines))  # one of them waits
         self.run_script(lines, address, metrics)
 
     def test_upgrading(self):
-        check, replace = commands.blocks("docs/upgrading.md")
+        check, replace = shown_commands.blocks("docs/upgrading.md")
         self.run_script(check.commands(), self.server.address,
                         self.server.metrics_address)
         old = Server(config_of([table_of("words", 4, 100)]))
@@ -184,13 +185,13 @@ class ListTest(unittest.TestCase):
     """Of commands that are not run."""
 
     def setUp(self):
-        self.all = [command for document in commands.documents()
-                    if document not in commands.RUN_ELSEWHERE
-                    for block in commands.blocks(document)
+        self.all = [command for document in shown_commands.documents()
+                    if document not in shown_commands.RUN_ELSEWHERE
+                    for block in shown_commands.blocks(document)
                     for command in block.commands()]
 
     def test_each_entry_stands_for_a_command(self):
-        for beginning in commands.NOT_RUN:
+        for beginning in shown_commands.NOT_RUN:
             self.assertTrue(
                 any(command.startswith(beginning) for command in self.all),
                 f"no document has `{beginning}` any more")
@@ -198,10 +199,10 @@ class ListTest(unittest.TestCase):
     def test_most_commands_of_documents_are_found(self):
         self.assertGreater(len(self.all), 60)
         self.assertGreater(
-            sum(commands.reason_not_to_run(command) is None
+            sum(shown_commands.reason_not_to_run(command) is None
                 for command in self.all), 30)
 
     def test_tests_of_other_documents_read_them(self):
-        for document, test in commands.RUN_ELSEWHERE.items():
+        for document, test in shown_commands.RUN_ELSEWHERE.items():
             with open(test, encoding="utf-8") as file:
                 self.assertIn(f'"{document}"', file.read())
