@@ -32,8 +32,11 @@ def _integers(name: str, values: npt.ArrayLike) -> np.ndarray:
 
 
 def keys_array(keys: npt.ArrayLike) -> np.ndarray:
-    """Keys as int64 (n,), from integers of any width."""
+    """Keys (n,), from integers of any width: as uint32 if their type is an
+    unsigned one of up to 32 bits, else as int64."""
     array = _integers("keys", keys)
+    if array.dtype.kind == "u" and array.dtype.itemsize <= 4:
+        return array.astype("<u4", copy=False)
     # As an int: numpy compares uint64 with int64 by way of float64.
     if array.dtype.kind == "u" and int(array.max(initial=0)) > _INT64_MAX:
         raise ValueError(
