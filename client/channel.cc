@@ -18,6 +18,10 @@ namespace {
 constexpr int kInitialReconnectBackoffMs = 50;
 constexpr int kMaxReconnectBackoffMs = 2000;
 
+// A server that comes back may have another address. gRPC asks for names anew
+// when a connection ends, but by itself not within 30 s of the last time.
+constexpr int kMinTimeBetweenResolutionsMs = 1000;
+
 // Servers in turn, but for those whose health service says that they do not
 // serve: a draining server is left before it refuses anything.
 constexpr char kInTurn[] = R"({"loadBalancingConfig": [{"round_robin": {}}],)"
@@ -75,6 +79,8 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> MakeChannel(
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS,
                    kInitialReconnectBackoffMs);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kMaxReconnectBackoffMs);
+  arguments.SetInt(GRPC_ARG_DNS_MIN_TIME_BETWEEN_RESOLUTIONS_MS,
+                   kMinTimeBetweenResolutionsMs);
   // A retry policy out of DNS could repeat an ADD.
   arguments.SetInt(GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION, 1);
   if (target->is_several) arguments.SetServiceConfigJSON(kInTurn);

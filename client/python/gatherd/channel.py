@@ -15,6 +15,10 @@ Pem = Union[bytes, str, None]
 _INITIAL_RECONNECT_BACKOFF_MS = 50
 _MAX_RECONNECT_BACKOFF_MS = 2000
 
+# A server that comes back may have another address. gRPC asks for names anew
+# when a connection ends, but by itself not within 30 s of the last time.
+_MIN_TIME_BETWEEN_RESOLUTIONS_MS = 1000
+
 _OPTIONS = (
     # The server's limits decide.
     ("grpc.max_receive_message_length", -1),
@@ -23,6 +27,8 @@ _OPTIONS = (
     ("grpc.use_local_subchannel_pool", 1),
     ("grpc.initial_reconnect_backoff_ms", _INITIAL_RECONNECT_BACKOFF_MS),
     ("grpc.max_reconnect_backoff_ms", _MAX_RECONNECT_BACKOFF_MS),
+    ("grpc.dns_min_time_between_resolutions_ms",
+     _MIN_TIME_BETWEEN_RESOLUTIONS_MS),
     # A retry policy out of DNS could repeat an ADD.
     ("grpc.service_config_disable_resolution", 1),
 )
