@@ -30,6 +30,7 @@ CPP_PRINTED = """\
 3 rows of 64, missing: 001
 2 bags, revision of several writes: 1
 scored scored scored
+384 bytes
 NOT_FOUND
 erased: 25000
 """
