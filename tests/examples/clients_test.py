@@ -8,12 +8,12 @@ import re
 import shutil
 import subprocess
 import tempfile
-import textwrap
 import unittest
 
 import numpy as np
 import yaml
 
+from tests.examples.documents import blocks, has_lines, read
 from tests.integration.harness.process import Server, config_of, find_program
 
 DOC = "docs/clients.md"
@@ -36,31 +36,10 @@ erased: 25000
 """
 
 
-def read(path):
-    with open(path, encoding="utf-8") as file:
-        return file.read()
-
-
-def blocks(language, document=DOC):
-    """The texts of a document's fenced blocks."""
-    found = re.findall(r"^```(\S*)\n(.*?)^```$", read(document),
-                       re.DOTALL | re.MULTILINE)
-    return [text for name, text in found if name == language]
-
-
-def has_lines(program, block):
-    """Whether the lines stand in a program together, however far in."""
-    lines = program.splitlines()
-    wanted = block.splitlines()
-    return any(
-        textwrap.dedent("\n".join(lines[i:i + len(wanted)])).splitlines()
-        == wanted for i in range(len(lines)))
-
-
 class CodeTest(unittest.TestCase):
 
     def assert_from(self, path, language):
-        found = blocks(language)
+        found = blocks(DOC, language)
         self.assertGreaterEqual(len(found), 5)
         program = read(path)
         for block in found:
@@ -83,7 +62,7 @@ class CommandsTest(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        tables = yaml.safe_load(blocks("yaml")[0])["tables"]
+        tables = yaml.safe_load(blocks(DOC, "yaml")[0])["tables"]
         cls.server = Server(config_of(tables))
         cls.addClassCleanup(cls.server.close)
         # A copy: venv and the build of the package leave files behind.
@@ -107,7 +86,7 @@ class CommandsTest(unittest.TestCase):
         return result.stdout
 
     def test_they_run(self):
-        commands, = blocks("")
+        commands, = blocks(DOC, "")
         printed = {"items.py": PYTHON_PRINTED, "//examples/cpp": CPP_PRINTED}
         num_programs = 0
         for command in commands.splitlines():
@@ -122,7 +101,7 @@ class CommandsTest(unittest.TestCase):
 
     def test_readmes(self):
         for document in ("README.md", "client/python/README.md"):
-            code, = blocks("python", document)
+            code, = blocks(document, "python")
             code = code.replace("localhost:7400", self.server.address)
             names = {"keys": np.array([17, 42]), "values": np.ones((2, 64))}
             exec(code.replace("words", "items"), names)

@@ -21,9 +21,10 @@ from gatherd.results import TableRows
 from gatherd.results import TierInfo
 from gatherd.results import UpdateResult
 from gatherd.retry import Backoff
+from gatherd.sharded_client import ShardedClient
 
 __all__ = [
     "Backoff", "Client", "Erase", "EraseResult", "GatherdError", "Lookup",
-    "ServerInfo", "TableInfo", "TableRows", "TierInfo", "Update",
+    "ServerInfo", "ShardedClient", "TableInfo", "TableRows", "TierInfo", "Update",
     "UpdateResult",
 ]

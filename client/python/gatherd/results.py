@@ -22,7 +22,10 @@ class TableRows:
       scales: float32 (num_rows,) of int8 rows, else None.
       data_type: "float32", "float16", "bfloat16" or "int8".
       num_missing: how many keys are missing.
-      revision: every write acknowledged up to it is in `rows`.
+      revision: every write acknowledged up to it is in `rows`; 0 from a
+        ShardedClient, whose servers count for themselves.
+      lost_servers: of a ShardedClient: those whose keys count as missing
+        since they did not answer.
     """
 
     rows: np.ndarray
@@ -31,6 +34,7 @@ class TableRows:
     data_type: str
     num_missing: int
     revision: int
+    lost_servers: Tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[np.ndarray]:
         return iter((self.rows, self.missing))
