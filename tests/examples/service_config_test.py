@@ -119,9 +119,11 @@ class ServiceConfigTest(unittest.TestCase):
 class DocumentTest(unittest.TestCase):
 
     def quote(self, language):
-        """The only block of a language, without its indentation."""
+        """The only block of a language there, without its indentation."""
+        section = read(DOC).split("\n## Callers of several servers\n")[1]
         block, = re.findall(rf"^ *```{re.escape(language)}\n(.*?)^ *```$",
-                            read(DOC), re.DOTALL | re.MULTILINE)
+                            section.split("\n## ")[0],
+                            re.DOTALL | re.MULTILINE)
         return textwrap.dedent(block)
 
     def test_quotes_the_file(self):
