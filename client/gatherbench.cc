@@ -26,8 +26,8 @@ namespace {
 
 enum ExitCode { kDone = 0, kFailed = 1, kMisused = 2 };
 
-// A run whose server answered less than this of what was offered has not kept
-// up.
+// A run whose server answered less than this of the calls that were due has not
+// kept up.
 constexpr double kKeptUp = 0.97;
 
 int Fail(ExitCode code, const absl::Status& status) {
@@ -59,12 +59,20 @@ absl::Status Write(const std::string& path, const std::string& text) {
   return absl::OkStatus();
 }
 
+bool HasKeptUp(const LoadResult& result) {
+  const auto share = [](uint64_t part, uint64_t whole) {
+    return static_cast<double>(part) / static_cast<double>(whole);
+  };
+  return share(result.lookups.num_calls + result.updates.num_calls,
+               result.lookups.num_due + result.updates.num_due) >= kKeptUp;
+}
+
 std::string Plot(const Workload& workload, const std::vector<Run>& runs) {
   std::vector<PlotPoint> points;
   for (const Run& run : runs) {
-    points.push_back(
-        {*run.calls_per_s, MainMethod(workload, run.result).latency,
-         AnsweredPerSecond(run.result) >= kKeptUp * *run.calls_per_s});
+    points.push_back({*run.calls_per_s,
+                      MainMethod(workload, run.result).latency,
+                      HasKeptUp(run.result)});
   }
   std::sort(points.begin(), points.end(),
             [](const PlotPoint& a, const PlotPoint& b) {

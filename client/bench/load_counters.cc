@@ -34,6 +34,7 @@ MethodResult MethodCounters::Result() const {
   result.num_calls = num_calls_;
   result.num_keys = num_keys_;
   result.num_bytes = num_bytes_;
+  result.num_due = latency_ns_.count();
   result.latency = {
       latency_ns_.Mean() / 1e3, microseconds(0.5),
       microseconds(0.9),        microseconds(0.99),

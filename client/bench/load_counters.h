@@ -28,7 +28,8 @@ struct MethodResult {
   uint64_t num_calls = 0;  // answered without error
   uint64_t num_keys = 0;   // of those
   uint64_t num_bytes = 0;  // of their replies (lookups) or requests (updates)
-  LatencySummary latency;  // of all calls, failed ones included
+  uint64_t num_due = 0;    // calls of an open loop, answered or not
+  LatencySummary latency;  // of those, or of all calls of a closed loop
 };
 
 struct LoadResult {

@@ -4,6 +4,7 @@ import datetime
 import os
 import pathlib
 import platform
+import shutil
 import subprocess
 import sys
 
@@ -25,6 +26,9 @@ def _model():
 
 
 def _commit(root):
+    """Of a checkout; a bundle has none."""
+    if shutil.which("git") is None or not (root / ".git").exists():
+        return "unknown"
     return subprocess.run(
         ["git", "-C", root, "describe", "--always", "--dirty"],
         capture_output=True, text=True, check=False).stdout.strip()
