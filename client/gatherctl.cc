@@ -73,7 +73,9 @@ int Main(int argc, const char* const* argv) {
                              {"help", false},
                              {"version", false},
                              {"mode", true},
-                             {"keys", true}});
+                             {"keys", true},
+                             {"metrics", true},
+                             {"interval", true}});
   const absl::StatusOr<CommandLine> line =
       CommandLine::Parse(argc, argv, flags);
   if (!line.ok()) return Misused(line.status());

@@ -1,5 +1,7 @@
 #include "client/ctl/command.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
@@ -7,21 +9,43 @@ namespace gatherd::client {
 namespace {
 
 constexpr Command kCommands[] = {
-    {"info", "", "version, backend, devices and limits", "", 0, 0, RunInfo},
-    {"tables", "", "every table and its tiers", "", 0, 0, RunTables},
-    {"lookup", "TABLE KEY...", "rows of keys", "", 2, kAnyNumber, RunLookup},
-    {"update", "[--mode=set|add|set_existing] TABLE KEY=v1,v2,... ...",
-     "write rows (default: set)", "mode", 2, kAnyNumber, RunUpdate},
-    {"erase", "TABLE KEY...", "erase rows", "", 2, kAnyNumber, RunErase},
-    {"load", "[--keys=KEYS.npy] TABLE FILE.npy",
-     "write the rows of a file; without keys, row i has key i", "keys", 2, 2,
+    {"info", "", "version, backend, devices and limits", {}, 0, 0, RunInfo},
+    {"tables", "", "every table and its tiers", {}, 0, 0, RunTables},
+    {"stages",
+     "[--metrics=HOST:PORT] [--interval=D]",
+     "where requests spend their time: since the server's start, or of an "
+     "interval from now on; metrics is localhost:7401 by default",
+     {"metrics", "interval"},
+     0,
+     0,
+     RunStages},
+    {"lookup", "TABLE KEY...", "rows of keys", {}, 2, kAnyNumber, RunLookup},
+    {"update",
+     "[--mode=set|add|set_existing] TABLE KEY=v1,v2,... ...",
+     "write rows (default: set)",
+     {"mode"},
+     2,
+     kAnyNumber,
+     RunUpdate},
+    {"erase", "TABLE KEY...", "erase rows", {}, 2, kAnyNumber, RunErase},
+    {"load",
+     "[--keys=KEYS.npy] TABLE FILE.npy",
+     "write the rows of a file; without keys, row i has key i",
+     {"keys"},
+     2,
+     2,
      RunLoad},
-    {"save", "TABLE DIRECTORY", "not yet: comes with a later version", "", 2, 2,
+    {"save",
+     "TABLE DIRECTORY",
+     "not yet: comes with a later version",
+     {},
+     2,
+     2,
      RunSave},
-    {"health", "", "SERVING, or exit code 1", "", 0, 0, RunHealth},
+    {"health", "", "SERVING, or exit code 1", {}, 0, 0, RunHealth},
 };
 
-constexpr const char* kOwnFlags[] = {"mode", "keys"};
+constexpr const char* kOwnFlags[] = {"mode", "keys", "metrics", "interval"};
 
 absl::Status WrongWords(const Command& command) {
   return absl::InvalidArgumentError(
@@ -42,7 +66,9 @@ const Command* FindCommand(absl::string_view name) {
 
 absl::Status CheckUsage(const Command& command, const CommandLine& line) {
   for (const char* const flag : kOwnFlags) {
-    if (line.Has(flag) && flag != command.flag) {
+    const auto& own = command.flags;
+    if (line.Has(flag) &&
+        std::find(own.begin(), own.end(), flag) == own.end()) {
       return absl::InvalidArgumentError(
           absl::StrCat("--", flag, " does not go with ", command.name));
     }

@@ -3,6 +3,7 @@
 #ifndef GATHERD_CLIENT_CTL_COMMAND_H_
 #define GATHERD_CLIENT_CTL_COMMAND_H_
 
+#include <array>
 #include <string>
 
 #include "absl/status/status.h"
@@ -46,7 +47,7 @@ struct Command {
   absl::string_view name;
   absl::string_view arguments;  // as the usage text shows them
   absl::string_view summary;
-  absl::string_view flag;  // the one that is its own; empty: none
+  std::array<absl::string_view, 2> flags;  // that are its own; empty: none
   size_t min_words = 0;
   size_t max_words = 0;
   Outcome (*run)(const CommandInput& input);
@@ -69,6 +70,8 @@ std::string CommandsHelp();
 Outcome RunInfo(const CommandInput& input);
 Outcome RunTables(const CommandInput& input);
 Outcome RunHealth(const CommandInput& input);
+// stages_command.cc,
+Outcome RunStages(const CommandInput& input);
 // row_commands.cc,
 Outcome RunLookup(const CommandInput& input);
 Outcome RunUpdate(const CommandInput& input);

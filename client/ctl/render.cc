@@ -178,6 +178,26 @@ std::string RenderTables(absl::Span<const TableInfo> tables, Format format) {
   return text;
 }
 
+std::string RenderStages(absl::Span<const StageTimes> stages, Format format) {
+  Json json = Json::array();
+  std::string text = absl::StrFormat("%-12s  %12s  %10s  %10s  %10s\n", "stage",
+                                     "requests", "mean us", "p50 us", "p99 us");
+  for (const StageTimes& stage : stages) {
+    const HistogramSeries& times = stage.times;
+    const double mean_us = 1e6 * times.Mean();
+    const double p50_us = 1e6 * times.Quantile(0.5);
+    const double p99_us = 1e6 * times.Quantile(0.99);
+    json.push_back({{"stage", stage.name},
+                    {"requests", static_cast<uint64_t>(times.count)},
+                    {"mean_us", mean_us},
+                    {"p50_us", p50_us},
+                    {"p99_us", p99_us}});
+    absl::StrAppendFormat(&text, "%-12s  %12.0f  %10.1f  %10.1f  %10.1f\n",
+                          stage.name, times.count, mean_us, p50_us, p99_us);
+  }
+  return format == Format::kJson ? Dump({{"stages", json}}) : text;
+}
+
 std::string RenderHealth(Health health, Format format) {
   if (format == Format::kJson)
     return Dump({{"status", std::string(HealthName(health))}});

@@ -11,6 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "client/client.h"
+#include "client/ctl/metrics_text.h"
 #include "client/requests.h"
 #include "client/table_rows.h"
 
@@ -21,6 +22,14 @@ enum class Format { kText, kJson };
 std::string RenderInfo(const ServerInfo& info, Format format);
 std::string RenderTables(absl::Span<const TableInfo> tables, Format format);
 std::string RenderHealth(Health health, Format format);
+
+// How long requests spent in one stage of their way, in seconds.
+struct StageTimes {
+  std::string name;
+  HistogramSeries times;
+};
+
+std::string RenderStages(absl::Span<const StageTimes> stages, Format format);
 
 // A key and how the command line wrote it.
 struct NamedKey {

@@ -11,7 +11,7 @@ from tests.integration.harness import npy_files
 from tests.integration.harness.api import (
     INT64_MAX, INT64_MIN, ApiTestCase)
 from tests.integration.harness.process import (
-    BACKEND, Server, config_of, gatherctl, table_of)
+    BACKEND, Server, config_of, free_port, gatherctl, table_of)
 
 DIM = 3
 
@@ -48,6 +48,36 @@ class GatherctlTest(ApiTestCase):
         answer = json.loads(self.run_ctl("--json", *args))
         self.assertIsInstance(answer, dict)
         return answer
+
+    def test_stages_of_requests(self):
+        metrics = f"--metrics={self.server.metrics_address}"
+        before = {stage["stage"]: stage for stage in self.run_json(
+            "stages", metrics)["stages"]}
+        self.assertEqual(list(before), ["decode", "queue", "device", "encode",
+                                        "whole Lookup"])
+        for _ in range(20):
+            self.client.lookup("words", range(500))
+        after = self.run_json("stages", metrics)["stages"]
+        for stage in after:
+            self.assertEqual(
+                stage["requests"] - before[stage["stage"]]["requests"], 20)
+            self.assertGreaterEqual(stage["p99_us"], stage["p50_us"])
+        self.assertGreater(after[2]["mean_us"], 0)
+        self.assertRegex(self.run_ctl("stages", metrics),
+                         r"(?m)^device +\d+ +[\d.]+ +[\d.]+ +[\d.]+$")
+        # Of an interval in which nothing was asked.
+        for stage in self.run_json("stages", metrics,
+                                   "--interval=100ms")["stages"]:
+            self.assertEqual(stage["requests"], 0)
+
+    def test_stages_of_no_server(self):
+        self.assertIn("/metrics", self.run_ctl(
+            "stages", f"--metrics=127.0.0.1:{free_port()}", code=1))
+        for wrong in ("--interval=0", "--interval=x", "--mode=set"):
+            self.assertIn(wrong.split("=")[0],
+                          self.run_ctl("stages", wrong, code=2))
+        self.assertIn("--metrics", self.run_ctl(
+            "info", "--metrics=localhost:1", code=2))
 
     def test_info_tables_and_health(self):
         self.assertIn(BACKEND, self.run_ctl("info"))

@@ -1,6 +1,7 @@
 #include "client/ctl/render.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -8,6 +9,7 @@
 namespace gatherd::client {
 namespace {
 
+using Catch::Matchers::Contains;
 using Json = nlohmann::json;
 
 // The one JSON object on the one line that is printed.
@@ -169,6 +171,25 @@ TEST_CASE("Server, health and counts") {
   CHECK(Parse(RenderLoad("t", load, Format::kJson))["note"] == "narrowed");
   CHECK(RenderLoad("t", load, Format::kText).find("note: narrowed\n") !=
         std::string::npos);
+}
+
+TEST_CASE("Stages are shown in microseconds") {
+  HistogramSeries times;
+  times.buckets = {{1e-5, 50}, {3e-5, 100}, {INFINITY, 100}};
+  times.count = 100;
+  times.sum = 1.5e-3;
+  const StageTimes stages[] = {{"decode", times}, {"queue", {}}};
+  const std::string text = RenderStages(stages, Format::kText);
+  CHECK_THAT(text, Contains("decode                 100        15.0        10.0"
+                            "        29.6\n"));
+  CHECK_THAT(text, Contains("queue                    0         0.0"));
+  const Json json = Parse(RenderStages(stages, Format::kJson));
+  REQUIRE(json["stages"].size() == 2);
+  CHECK(json["stages"][0]["stage"] == "decode");
+  CHECK(json["stages"][0]["requests"] == 100);
+  CHECK(json["stages"][0]["mean_us"].get<double>() == Approx(15));
+  CHECK(json["stages"][0]["p50_us"].get<double>() == Approx(10));
+  CHECK(json["stages"][0]["p99_us"].get<double>() == Approx(29.6));
 }
 
 }  // namespace gatherd::client
