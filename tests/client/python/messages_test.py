@@ -6,7 +6,7 @@ from google.protobuf.descriptor import FieldDescriptor as Field
 
 from gatherd import messages
 from proto.gatherd.v1 import gatherd_pb2
-from tests.integration.harness import health_pb2
+from proto.grpc.health.v1 import health_pb2
 
 ARRAYS = {
     ("TableLookup", "keys"), ("TableLookup", "offsets"),

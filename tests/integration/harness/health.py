@@ -2,7 +2,7 @@
 
 import grpc
 
-from tests.integration.harness import health_pb2, health_pb2_grpc
+from proto.grpc.health.v1 import health_pb2, health_pb2_grpc
 from tests.integration.harness.api import CALL_TIMEOUT_S
 
 SERVICES = ("", "gatherd.v1.EmbeddingService")
