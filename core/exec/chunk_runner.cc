@@ -5,24 +5,10 @@
 #include <limits>
 
 #include "absl/status/statusor.h"
+#include "core/exec/missing_bits.h"
 
 namespace gatherd {
 namespace {
-
-// bits[first + i] |= part[i]. Other threads may set other bits of the first
-// and the last byte at the same time, hence atomically; relaxed, as the job's
-// end is what publishes them.
-void OrBits(const std::vector<uint8_t>& part, size_t first, uint8_t* bits) {
-  for (size_t i = 0; i < part.size(); ++i) {
-    if (part[i] == 0) continue;
-    const size_t byte = first / 8 + i;
-    const unsigned shifted = static_cast<unsigned>(part[i]) << (first % 8);
-    const auto low = static_cast<uint8_t>(shifted & 0xff);
-    const auto high = static_cast<uint8_t>(shifted >> 8);
-    if (low != 0) __atomic_fetch_or(&bits[byte], low, __ATOMIC_RELAXED);
-    if (high != 0) __atomic_fetch_or(&bits[byte + 1], high, __ATOMIC_RELAXED);
-  }
-}
 
 absl::Status Lookup(Table& table, const LookupBatch& batch,
                     const LookupOutput& output, LookupResult* result) {
@@ -89,7 +75,8 @@ absl::Status ChunkRunner::RunPart(const LookupSegment& segment,
   output.missing = missing_.data();
   absl::Status status = Lookup(*segment.table, batch, output, part);
   if (status.ok() && part->num_missing > 0) {
-    OrBits(missing_, first_key, segment.output.missing);
+    OrBits(missing_.data(), batch.keys.size(), first_key,
+           segment.output.missing);
   }
   return status;
 }
