@@ -1,14 +1,10 @@
 #include "core/gpu/lookup_context.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
-#include "core/base/data_type.h"
-#include "core/base/sizes.h"
-#include "core/exec/chunk_runner.h"
-#include "core/gpu/gpu_table.h"
+#include "core/exec/missing_bits.h"
 
 namespace gatherd {
 namespace {
@@ -16,34 +12,6 @@ namespace {
 // From so many keys on each device answers for its own rows: the reply then
 // comes over all PCIe links, and nothing goes over NVLink.
 constexpr size_t kSplitKeys = 4096;
-
-constexpr size_t kOutputAlignment = 64;
-
-// Chunks overrun their size by 8 keys or one bag, and their rows are aligned.
-// Another may join where there is little of them yet.
-constexpr size_t kChunkRowBytes =
-    (kLookupChunkWork + 8 * 64) * 512 + kLookupChunkSegments * kOutputAlignment;
-constexpr size_t kJoinableRowBytes = size_t{1} << 20;
-
-kernels::ElementType ElementTypeOf(DataType type) {
-  return static_cast<kernels::ElementType>(type);
-}
-
-// bits[first + i] |= bit i of `words`. Other threads may set other bits of the
-// same bytes; relaxed, as the job's end is what publishes them.
-void OrBits(const uint32_t* words, size_t num_bits, size_t first,
-            uint8_t* bits) {
-  for (size_t i = 0; i < num_bits; i += 8) {
-    const unsigned part = words[i / 32] >> (i % 32) & 255;
-    if (part == 0) continue;
-    const unsigned shifted = part << (first % 8);
-    uint8_t* const at = bits + (first + i) / 8;
-    const auto low = static_cast<uint8_t>(shifted);
-    const auto high = static_cast<uint8_t>(shifted >> 8);
-    if (low != 0) __atomic_fetch_or(at, low, __ATOMIC_RELAXED);
-    if (high != 0) __atomic_fetch_or(at + 1, high, __ATOMIC_RELAXED);
-  }
-}
 
 }  // namespace
 
@@ -70,91 +38,34 @@ absl::Status LookupContext::Initialize() {
   auto reader = GateReader::Create(node_.api(), std::move(streams));
   if (!reader.ok()) return reader.status();
   gate_reader_.emplace(*std::move(reader));
-  const auto pin = [this](uint64_t num_bytes,
-                          std::optional<PinnedBuffer>* buffer) {
-    auto pinned = PinnedBuffer::Create(node_.api(), node_.id(home_), num_bytes);
-    if (pinned.ok()) buffer->emplace(*std::move(pinned));
-    return pinned.status();
-  };
-  absl::Status status = pin(max_keys * sizeof(int64_t), &keys_);
-  if (status.ok()) status = pin(max_keys * sizeof(float), &weights_);
-  // A chunk has no more bags than work, or one.
-  const uint64_t max_bags = 2 * kLookupChunkWork;
-  if (status.ok()) status = pin(max_bags * sizeof(uint32_t), &offsets_);
-  if (status.ok()) status = pin(kChunkRowBytes + kJoinableRowBytes, &rows_);
-  launched_.reserve(kernels::kMaxSegments);
-  return status;
+  auto pieces = LookupPieces::Create(node_, home_);
+  if (!pieces.ok()) return pieces.status();
+  pieces_.emplace(*std::move(pieces));
+  return absl::OkStatus();
 }
 
 bool LookupContext::TakesMore() const {
-  return tasks_.empty() ||
-         (num_keys_ + num_offsets_ + pieces_.size() < kLookupChunkWork / 2 &&
-          staged_bytes_ <= kJoinableRowBytes &&
-          pieces_.size() + kLookupChunkSegments <= kernels::kMaxSegments);
+  return tasks_.empty() || pieces_->TakesMore();
 }
 
 void LookupContext::Add(const ChunkQueue::Task& task) {
-  tasks_.push_back(task);
   device_ = task.job->self_test_device.value_or(device_);
-  AddPieces(tasks_.size() - 1);
-}
-
-void LookupContext::AddPieces(size_t task) {
-  const LookupChunk& chunk = tasks_[task].chunk;
-  for (size_t i = chunk.first_segment; i < chunk.last_segment; ++i) {
-    Piece piece;
-    piece.task = task;
-    piece.segment = &tasks_[task].job->segments[i];
-    piece.state = &static_cast<GpuTable*>(piece.segment->table)->state();
-    const LookupBatch& batch = piece.segment->batch;
-    piece.num_keys = batch.keys.size();
-    piece.num_rows = batch.num_output_rows();
-    if (chunk.is_part) {
-      piece.first_row = chunk.first_row;
-      piece.num_rows = chunk.last_row - chunk.first_row;
-      if (batch.pooling == Pooling::kNone) {
-        piece.first_key = chunk.first_row;
-        piece.num_keys = piece.num_rows;
-      } else {
-        const size_t end = chunk.last_row == batch.offsets.size()
-                               ? batch.keys.size()
-                               : batch.offsets[chunk.last_row];
-        piece.first_key = batch.offsets[chunk.first_row];
-        piece.num_keys = end - piece.first_key;
-      }
-    }
-    num_keys_ += piece.num_keys;
-    if (batch.pooling != Pooling::kNone) {
-      has_pooling_ = true;
-      num_offsets_ += piece.num_rows;
-    }
-    if (!IsPinned(piece.segment->output.rows)) {
-      staged_bytes_ += AlignUp(
-          piece.num_rows * RowBytes(batch.output_type, piece.state->spec.dim),
-          kOutputAlignment);
-    }
-    pieces_.push_back(piece);
-  }
+  pieces_->Add(tasks_.size(), task);
+  tasks_.push_back(task);
 }
 
 bool LookupContext::ShouldSplit() const {
   if (node_.num_devices() == 1) return false;
   if (!node_.shares_memory()) return true;
-  return !has_pooling_ && num_keys_ >= kSplitKeys;
+  return !pieces_->has_pooling() && pieces_->num_keys() >= kSplitKeys;
 }
 
 absl::Status LookupContext::Launch() {
   parts_.assign(tasks_.size(), LookupResult());
   epoch_.emplace(node_.epochs());
-  num_keys_ = 0;
-  num_offsets_ = 0;
-  staged_bytes_ = 0;
-  for (Piece& piece : pieces_) {
-    // Before the launch: what was acknowledged up to here will be seen.
-    piece.revision = piece.state->revision.load(std::memory_order_acquire);
-    if (piece.num_rows == 0) continue;
-    piece.launched = static_cast<int>(launched_.size());
-    StagePiece(piece, &launched_.emplace_back());
+  pieces_->Stage();
+  for (const LookupPiece& piece : pieces_->pieces()) {
+    if (piece.launched < 0) continue;
     DenseWindow* const window = piece.state->window();
     if (window != nullptr &&
         std::find(windows_.begin(), windows_.end(), window) == windows_.end()) {
@@ -162,7 +73,7 @@ absl::Status LookupContext::Launch() {
     }
   }
   is_split_ = ShouldSplit();
-  if (launched_.empty()) return absl::OkStatus();
+  if (pieces_->launched().empty()) return absl::OkStatus();
   ++sequence_;
   const auto launch = [this] {
     absl::Status status;
@@ -185,86 +96,25 @@ absl::Status LookupContext::Launch() {
   return node_.gate().Launch(*gate_reader_, windows_, streams, launch);
 }
 
-bool LookupContext::IsPinned(const void* memory) const {
-  const absl::Span<const std::byte> replies = node_.reply_memory();
-  const auto* const at = static_cast<const std::byte*>(memory);
-  return at >= replies.data() && at < replies.data() + replies.size();
-}
-
-template <typename T>
-const T* LookupContext::Reachable(const T* elements, size_t count, T* staged) {
-  if (IsPinned(elements)) return elements;
-  std::copy_n(elements, count, staged);
-  return staged;
-}
-
-const uint32_t* LookupContext::OffsetsOf(const Piece& piece) {
-  const uint32_t* const offsets =
-      piece.segment->batch.offsets.data() + piece.first_row;
-  if (piece.first_key == 0 && IsPinned(offsets)) return offsets;
-  auto* const staged =
-      reinterpret_cast<uint32_t*>(offsets_->data()) + num_offsets_;
-  for (size_t i = 0; i < piece.num_rows; ++i) {
-    staged[i] = offsets[i] - static_cast<uint32_t>(piece.first_key);
-  }
-  return staged;
-}
-
-void LookupContext::StagePiece(Piece& piece, kernels::LookupSegment* launched) {
-  const LookupSegment& segment = *piece.segment;
-  const LookupBatch& batch = segment.batch;
-  const TableSpec& spec = piece.state->spec;
-  launched->keys =
-      Reachable(batch.keys.data() + piece.first_key, piece.num_keys,
-                reinterpret_cast<int64_t*>(keys_->data()) + num_keys_);
-  if (!batch.weights.empty()) {
-    launched->weights =
-        Reachable(batch.weights.data() + piece.first_key, piece.num_keys,
-                  reinterpret_cast<float*>(weights_->data()) + num_keys_);
-  }
-  if (batch.pooling != Pooling::kNone) {
-    launched->offsets = OffsetsOf(piece);
-    launched->num_bags = static_cast<uint32_t>(piece.num_rows);
-    num_offsets_ += piece.num_rows;
-  }
-  launched->num_keys = static_cast<uint32_t>(piece.num_keys);
-  launched->dim = spec.dim;
-  launched->table_type = ElementTypeOf(spec.data_type);
-  launched->output_type = ElementTypeOf(batch.output_type);
-  launched->pooling = static_cast<kernels::PoolingMode>(batch.pooling);
-
-  const size_t row_bytes = RowBytes(batch.output_type, spec.dim);
-  std::byte* const out = segment.output.rows + piece.first_row * row_bytes;
-  if (IsPinned(out)) {
-    launched->output = out;
-  } else {
-    piece.staged = rows_->data() + staged_bytes_;
-    launched->output = piece.staged;
-    staged_bytes_ += AlignUp(piece.num_rows * row_bytes, kOutputAlignment);
-  }
-  piece.first_word = num_words_;
-  num_keys_ += piece.num_keys;
-  num_words_ += CeilDiv(piece.num_keys, 32);
-}
-
 absl::Status LookupContext::LaunchOn(DeviceLane& lane, int32_t only_shard) {
-  for (const Piece& piece : pieces_) {
+  std::vector<kernels::LookupSegment>& launched = pieces_->launched();
+  for (const LookupPiece& piece : pieces_->pieces()) {
     if (piece.launched < 0) continue;
-    kernels::LookupSegment& segment = launched_[piece.launched];
+    kernels::LookupSegment& segment = launched[piece.launched];
     segment.table = piece.state->ref(lane.index());
     segment.table.now = piece.state->Tick();
-    segment.missing = lane.missing_words() + piece.first_word;
+    segment.missing = lane.missing_words() + piece.words_at;
   }
   kernels::LookupBatch batch;
-  batch.segments = launched_.data();
-  batch.num_segments = static_cast<int>(launched_.size());
+  batch.segments = launched.data();
+  batch.num_segments = static_cast<int>(launched.size());
   batch.only_shard = only_shard;
-  batch.num_missing_words = static_cast<uint32_t>(num_words_);
+  batch.num_missing_words = static_cast<uint32_t>(pieces_->num_words());
   return lane.Launch(node_.api(), node_.kernels(), batch, sequence_);
 }
 
 bool LookupContext::IsDone() const {
-  if (launched_.empty()) return true;
+  if (pieces_->launched().empty()) return true;
   for (const DeviceLane& lane : lanes_) {
     if (!Uses(lane)) continue;
     if (lane.reported() != sequence_) return false;
@@ -285,15 +135,10 @@ absl::Status LookupContext::CheckDevices() const {
 }
 
 void LookupContext::Collect() {
-  for (const Piece& piece : pieces_) {
+  for (const LookupPiece& piece : pieces_->pieces()) {
     const LookupResult result = ResultOf(piece);
     if (result.num_missing > 0) CollectMissing(piece);
-    if (piece.staged != nullptr) {
-      const size_t row_bytes =
-          RowBytes(piece.segment->batch.output_type, piece.state->spec.dim);
-      std::memcpy(piece.segment->output.rows + piece.first_row * row_bytes,
-                  piece.staged, piece.num_rows * row_bytes);
-    }
+    LookupPieces::CopyRows(piece);
     if (tasks_[piece.task].chunk.is_part) {
       parts_[piece.task] = result;
     } else {
@@ -302,7 +147,7 @@ void LookupContext::Collect() {
   }
 }
 
-LookupResult LookupContext::ResultOf(const Piece& piece) const {
+LookupResult LookupContext::ResultOf(const LookupPiece& piece) const {
   LookupResult result;
   result.revision = piece.revision;
   if (piece.launched < 0) return result;
@@ -314,12 +159,14 @@ LookupResult LookupContext::ResultOf(const Piece& piece) const {
   return result;
 }
 
-void LookupContext::CollectMissing(const Piece& piece) {
+void LookupContext::CollectMissing(const LookupPiece& piece) {
   for (const DeviceLane& lane : lanes_) {
     if (!Uses(lane)) continue;
     if (lane.counters(piece.launched).num_missing == 0) continue;
-    OrBits(lane.reported_words() + piece.first_word, piece.num_keys,
-           piece.first_key, piece.segment->output.missing);
+    // Words are as good as bytes here: GPUs and hosts are little-endian.
+    OrBits(reinterpret_cast<const uint8_t*>(lane.reported_words() +
+                                            piece.words_at),
+           piece.num_keys, piece.first_key, piece.segment->output.missing);
   }
 }
 
@@ -327,7 +174,7 @@ RowReads LookupContext::row_reads(DeviceIndex device) const {
   const DeviceLane& lane = lanes_[static_cast<size_t>(device)];
   RowReads reads;
   if (!Uses(lane)) return reads;
-  for (const Piece& piece : pieces_) {
+  for (const LookupPiece& piece : pieces_->pieces()) {
     if (piece.launched < 0) continue;
     if (tasks_[piece.task].job->self_test_device.has_value()) continue;
     const kernels::LookupCounters& counters = lane.counters(piece.launched);
@@ -346,16 +193,10 @@ void LookupContext::Reset() {
   epoch_.reset();
   tasks_.clear();
   parts_.clear();
-  pieces_.clear();
-  launched_.clear();
+  pieces_->Clear();
   windows_.clear();
   device_ = home_;
-  has_pooling_ = false;
   is_split_ = false;
-  num_keys_ = 0;
-  num_offsets_ = 0;
-  num_words_ = 0;
-  staged_bytes_ = 0;
 }
 
 }  // namespace gatherd
