@@ -125,9 +125,7 @@ absl::Status HashedWriter::SettleIfDue(StepRunner& runner) {
 absl::StatusOr<std::vector<ShardLoad>> HashedWriter::CountKeys(
     StepRunner& runner, absl::Span<const int64_t> keys, const WriteStep& step,
     uint32_t now) const {
-  absl::Status status = runner.Begin(keys, step, now);
-  if (status.ok()) status = runner.Find(UpdateMode::kSetExisting);
-  if (status.ok()) status = runner.Wait();
+  absl::Status status = runner.BeginAndCount(keys, step, now);
   if (!status.ok()) return status;
   std::vector<ShardLoad> loads;
   for (uint32_t shard = 0; shard < runner.num_shards(); ++shard) {

@@ -8,7 +8,6 @@
 #include "core/cuda/device_id.h"
 #include "core/gpu/step_runner.h"
 #include "core/gpu/write_context.h"
-#include "core/gpu/write_shape.h"
 #include "core/gpu/write_steps.h"
 
 namespace gatherd {
@@ -42,18 +41,12 @@ std::vector<uint64_t> RowsOfShards(const TableState& table) {
 // Distinct keys that each shard has not got.
 absl::StatusOr<std::vector<uint64_t>> CountNew(GpuNode& node, TableState& table,
                                                absl::Span<const int64_t> keys) {
-  WriteStepsOptions options;
-  options.step_keys = table.layout.step_keys;
-  options.step_positions = ShapeOfWrites(table.spec, table.layout).num_keys;
-  options.seed = table.ref(DeviceIndex{0}).seed;
-  const WriteSteps steps(keys, options);
+  const WriteSteps steps(keys, StepOptionsOf(table));
   const WriteContextPool::Lease lease = node.writes().Acquire();
   StepRunner runner(node, table, *lease);
   std::vector<uint64_t> num_new(runner.num_shards());
   for (const WriteStep& step : steps.steps()) {
-    absl::Status status = runner.Begin(keys, step, /*now=*/0);
-    if (status.ok()) status = runner.Find(UpdateMode::kSetExisting);
-    if (status.ok()) status = runner.Wait();
+    absl::Status status = runner.BeginAndCount(keys, step, /*now=*/0);
     if (!status.ok()) return status;
     for (uint32_t shard = 0; shard < runner.num_shards(); ++shard) {
       num_new[shard] += runner.counters(shard).num_skipped;

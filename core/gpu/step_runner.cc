@@ -97,6 +97,14 @@ absl::Status StepRunner::Find(UpdateMode mode) {
   return status;
 }
 
+absl::Status StepRunner::BeginAndCount(absl::Span<const int64_t> keys,
+                                       const WriteStep& step, uint32_t now) {
+  absl::Status status = Begin(keys, step, now);
+  if (status.ok()) status = Find(UpdateMode::kSetExisting);
+  if (status.ok()) status = Wait();
+  return status;
+}
+
 absl::Status StepRunner::Upload(const UpdateBatch& batch,
                                 const WriteStep& step) {
   const size_t row_bytes = RowBytes(batch.data_type, table_.spec.dim);

@@ -46,6 +46,10 @@ class StepRunner {
                      uint32_t now);
   // May be repeated, in another mode, if the places are given back.
   absl::Status Find(UpdateMode mode);
+  // Begins a step and waits until it is counted which of its keys there are
+  // already (num_existing) and which not (num_skipped).
+  absl::Status BeginAndCount(absl::Span<const int64_t> keys,
+                             const WriteStep& step, uint32_t now);
   // The values of the step begun. Nothing before Begin is under way.
   absl::Status Upload(const UpdateBatch& batch, const WriteStep& step);
   // The same ones again, if their device memory was used for something else.

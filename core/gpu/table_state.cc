@@ -9,6 +9,7 @@
 #include "core/cuda/pinned_buffer.h"
 #include "core/cuda/stream.h"
 #include "core/gpu/gpu_node.h"
+#include "core/gpu/write_shape.h"
 #include "core/rows/row_kernels.h"
 #include "core/shard/shard_plan.h"
 
@@ -152,6 +153,14 @@ absl::Status TableState::InitializeShard(GpuNode& node, DeviceIndex device) {
   }
   const absl::Status ended = stream.Synchronize();
   return status.ok() ? ended : status;
+}
+
+WriteStepsOptions StepOptionsOf(const TableState& table) {
+  WriteStepsOptions options;
+  options.step_keys = table.layout.step_keys;
+  options.step_positions = ShapeOfWrites(table.spec, table.layout).num_keys;
+  options.seed = table.ref(DeviceIndex{0}).seed;
+  return options;
 }
 
 }  // namespace gatherd

@@ -14,6 +14,7 @@
 #include "core/base/device_index.h"
 #include "core/cuda/vmm_arena.h"
 #include "core/gpu/launch_gate.h"
+#include "core/gpu/write_steps.h"
 #include "core/kernels/table_ref.h"
 #include "core/shard/gpu_layout.h"
 #include "core/table/table_spec.h"
@@ -95,6 +96,9 @@ class TableState {
   std::optional<DenseWindow> window_;
   std::atomic<uint32_t> clock_{1};
 };
+
+// How writes of the table are cut, if they neither add nor evict.
+WriteStepsOptions StepOptionsOf(const TableState& table);
 
 }  // namespace gatherd
 

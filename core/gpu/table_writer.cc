@@ -6,7 +6,6 @@
 #include "core/gpu/dense_writer.h"
 #include "core/gpu/room_check.h"
 #include "core/gpu/write_context.h"
-#include "core/gpu/write_shape.h"
 #include "core/table/batch_keys.h"
 
 namespace gatherd {
@@ -78,10 +77,7 @@ absl::StatusOr<EraseResult> TableWriter::Erase(absl::Span<const int64_t> keys) {
 
 WriteSteps TableWriter::Cut(absl::Span<const int64_t> keys, bool adds,
                             bool inserts) const {
-  WriteStepsOptions options;
-  options.step_keys = table_.layout.step_keys;
-  options.step_positions = ShapeOfWrites(table_.spec, table_.layout).num_keys;
-  options.seed = table_.ref(DeviceIndex{0}).seed;
+  WriteStepsOptions options = StepOptionsOf(table_);
   options.adds = adds;
   if (inserts && table_.evicts()) options.max_keys = table_.spec.rows();
   return WriteSteps(keys, options);
