@@ -35,6 +35,8 @@ struct LookupJob {
   std::vector<LookupSegment> segments;
   absl::Time deadline = absl::InfiniteFuture();
   std::atomic<bool> cancelled{false};  // set by anyone, at any time
+  // The job that this is a part of, if it is one: they are cancelled together.
+  const LookupJob* whole = nullptr;
   // Set: a self-test, which this device of several has to answer. It counts in
   // no statistics.
   std::optional<DeviceIndex> self_test_device;
@@ -47,6 +49,13 @@ struct LookupJob {
   // OK, DEADLINE_EXCEEDED, CANCELLED, UNAVAILABLE if the dispatcher is being
   // destroyed, or the first error of a table.
   std::function<void(absl::Status)> done;
+
+  // Relaxed: the flag carries no other data, and a check that just misses it
+  // costs one more chunk.
+  bool is_cancelled() const {
+    return cancelled.load(std::memory_order_relaxed) ||
+           (whole != nullptr && whole->is_cancelled());
+  }
 };
 
 // A write: `run` is called once on a thread that may block, unless the job
@@ -57,15 +66,17 @@ struct WriteJob {
   std::atomic<bool> cancelled{false};
   StageTimes times;
   std::function<void(absl::Status)> done;
+
+  bool is_cancelled() const {
+    return cancelled.load(std::memory_order_relaxed);  // as of lookups
+  }
 };
 
 // Whether the work of a job should go on at `now`: OK, CANCELLED or
 // DEADLINE_EXCEEDED.
 template <typename Job>
 absl::Status CheckWanted(const Job& job, absl::Time now) {
-  // Relaxed: the flag carries no other data, and a check that just misses it
-  // costs one more chunk.
-  if (job.cancelled.load(std::memory_order_relaxed)) {
+  if (job.is_cancelled()) {
     return absl::CancelledError("the caller cancelled the request");
   }
   if (now > job.deadline) {

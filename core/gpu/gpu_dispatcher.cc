@@ -1,6 +1,5 @@
 #include "core/gpu/gpu_dispatcher.h"
 
-#include <atomic>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -23,16 +22,13 @@ class MixedJob {
     whole_->times.submitted = absl::Now();
     for (LookupJob* half : {&gpu_, &host_}) {
       half->deadline = whole_->deadline;
+      half->whole = whole_;
       half->done = [this, half](absl::Status status) {
         End(*half, std::move(status));
       };
     }
     for (const LookupSegment& segment : whole_->segments) {
       (IsOnGpu(segment) ? gpu_ : host_).segments.push_back(segment);
-    }
-    if (whole_->cancelled.load(std::memory_order_relaxed)) {
-      gpu_.cancelled.store(true, std::memory_order_relaxed);
-      host_.cancelled.store(true, std::memory_order_relaxed);
     }
   }
 

@@ -17,6 +17,7 @@ class HostPooledJob {
   explicit HostPooledJob(LookupJob* job)
       : job_(job), rows_(job->segments.size()) {
     inner_.deadline = job->deadline;
+    inner_.whole = job;
     inner_.self_test_device = job->self_test_device;
     inner_.done = [this](absl::Status status) { End(std::move(status)); };
     inner_.segments = job->segments;

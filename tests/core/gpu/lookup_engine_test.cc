@@ -316,6 +316,31 @@ TEST_CASE("a device that fails ends its jobs, and refuses later ones") {
   CHECK(absl::IsInternal(later.status));
 }
 
+TEST_CASE("a job over both kinds of tables is cancelled in all its parts") {
+  FakeCuda cuda(1);
+  const auto node = MakeNode(cuda, 1, /*num_contexts=*/1);
+  const auto on_gpu = MakeTable(*node, KeySpace::kHashed);
+  auto on_host = CreateCpuTable(Spec(KeySpace::kHashed, TierKind::kHost));
+  REQUIRE(on_host.ok());
+  const auto dispatcher = CreateGpuDispatcher(*node, {});
+  TestJob first, mixed;
+  first.Add(*on_gpu, 0, 10);
+  mixed.Add(*on_gpu, 0, 10);
+  mixed.Add(**on_host, 0, 10);
+  HeldLaunches launches;
+  std::thread submitter([&] { dispatcher->SubmitLookup(&first.job); });
+  launches.WaitUntilHeld();
+  dispatcher->SubmitLookup(&mixed.job);
+  // The half on the GPU waits.
+  mixed.job.cancelled = true;
+  launches.GoOn();
+  mixed.ended.WaitForNotification();
+  first.CheckAnswer(0);
+  submitter.join();
+  CHECK(absl::IsCancelled(mixed.status));
+  CHECK(mixed.IsUntouched());
+}
+
 TEST_CASE("a job over GPU tables and host tables gets both answers") {
   FakeCuda cuda(2);
   const auto node = MakeNode(cuda, 2);
