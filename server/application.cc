@@ -74,10 +74,10 @@ class ApplicationImpl final : public Application {
       if (!health.ok()) return health.status();
       health_ = *std::move(health);
     }
-    auto grpc =
-        GrpcEndpoint::Listen({config_.address, MakeCredentials(),
-                              config_.max_message_bytes, config_.reflection},
-                             {embedding_service_.get(), table_service_.get()});
+    auto grpc = GrpcEndpoint::Listen(
+        {config_.address, MakeCredentials(), config_.max_message_bytes,
+         config_.max_inflight_bytes, config_.reflection},
+        {embedding_service_.get(), table_service_.get()});
     if (!grpc.ok()) return grpc.status();
     grpc_ = *std::move(grpc);
     auto http = HttpServer::Listen(config_.metrics_address, MakePages());

@@ -5,6 +5,7 @@
 #include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/impl/server_builder_option.h>
+#include <grpcpp/resource_quota.h>
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
 #include <unistd.h>
@@ -30,6 +31,9 @@ constexpr int kKeepaliveTimeMs = 60'000;
 constexpr int kKeepaliveTimeoutMs = 20'000;
 // Clients may ping this often, also between calls, as proxies make them.
 constexpr int kMinClientPingIntervalMs = 10'000;
+
+// For connections, and requests that are small.
+constexpr uint64_t kMinRequestBytes = uint64_t{128} << 20;
 
 // How long a connection may take to say who it is, in TLS and in HTTP/2.
 constexpr int kHandshakeTimeoutMs = 10'000;
@@ -73,6 +77,17 @@ void SetUpTransport(uint64_t max_message_bytes, grpc::ServerBuilder& builder) {
       kMinClientPingIntervalMs);
 }
 
+void BoundRequestMemory(const GrpcEndpointOptions& options,
+                        grpc::ServerBuilder& builder) {
+  const uint64_t bytes =
+      std::max({options.max_request_bytes, 2 * options.max_message_bytes,
+                kMinRequestBytes});
+  grpc::ResourceQuota quota("requests");
+  // gRPC counts in signed numbers.
+  quota.Resize(std::min<uint64_t>(bytes, std::numeric_limits<int64_t>::max()));
+  builder.SetResourceQuota(quota);
+}
+
 // Reflection comes with the library to every server of the process.
 class WithoutReflection final : public grpc::ServerBuilderOption {
  public:
@@ -109,7 +124,7 @@ absl::StatusOr<std::unique_ptr<GrpcEndpoint>> GrpcEndpoint::ListenForHealth(
     const std::string& address) {
   constexpr uint64_t kMaxHealthMessageBytes = 4096;
   return Listen({address, grpc::InsecureServerCredentials(),
-                 kMaxHealthMessageBytes, false},
+                 kMaxHealthMessageBytes, kMinRequestBytes, false},
                 {});
 }
 
@@ -128,6 +143,7 @@ absl::Status GrpcEndpoint::Open(const GrpcEndpointOptions& options,
   grpc::EnableDefaultHealthCheckService(true);
   grpc::ServerBuilder builder;
   SetUpTransport(options.max_message_bytes, builder);
+  BoundRequestMemory(options, builder);
   if (!options.reflection) {
     builder.SetOption(std::make_unique<WithoutReflection>());
   }
