@@ -10,7 +10,9 @@ import unittest
 
 import yaml
 
-from tests.integration.harness.process import find_program
+from tests.integration.harness.exposition import scrape
+from tests.integration.harness.process import (
+    Server, config_of, find_program, table_of as served_table)
 
 DOC = "docs/capacity.md"
 
@@ -110,3 +112,28 @@ class CapacityTest(unittest.TestCase):
         for number, key_space in zip(match.groups(), ("hashed", "dense")):
             self.assertAlmostEqual(int(number), found[key_space] / 1e6,
                                    delta=0.5)
+
+
+class ServedTest(unittest.TestCase):
+
+    def test_large_requests_take_what_they_may_and_no_more(self):
+        """Each is read wholly before it can be counted and refused."""
+        mib = 1 << 20
+        limits = {"max_inflight_bytes": "64MiB", "max_message_bytes": "64MiB"}
+        server = Server(config_of(
+            [served_table("items", 64, 100_000, "dense")], limits))
+        self.addCleanup(server.close)
+        subprocess.run(
+            [find_program("client/gatherbench"), f"--address={server.address}",
+             "--tables=items", "--keys-per-call=65536", "--callers=64",
+             "--channels=64", "--read-fraction=0.5", "--warmup=100ms",
+             "--duration=4s"], stdout=subprocess.DEVNULL, check=False)
+        with open(f"/proc/{server.process.pid}/status",
+                  encoding="utf-8") as file:
+            highest = int(re.search(r"VmHWM:\s+(\d+) kB", file.read())[1]) << 10
+        metrics = scrape(server)
+        tables = metrics["gatherd_tier_memory_bytes"].value()
+        print(f"{(highest - tables) // mib} MiB on top of tables")
+        self.assertGreater(
+            metrics["gatherd_rejected_total"].value(reason="overload"), 0)
+        self.assertLess(highest, tables + (64 + 128 + 512) * mib)

@@ -101,7 +101,8 @@ class MemoryTest(HelmTestCase):
         needed = checked_bytes(
             yaml.safe_load(helm.config_text(objects)), backend)
         inflight = 1 << 30  # the chart's own setting
-        on_top = inflight + _PROCESS_BYTES + gpus * _GPU_BYTES
+        # Once more for requests that are being read.
+        on_top = 2 * inflight + _PROCESS_BYTES + gpus * _GPU_BYTES
         counted = bytes_of(resources["limits"]["memory"]) - on_top
         self.assertGreaterEqual(counted, needed)
         self.assertLessEqual(counted, needed + needed // 100 + _MIB)
@@ -154,6 +155,19 @@ class MemoryTest(HelmTestCase):
             needed = checked_bytes(config, "cpu")
             limit = helm.container(objects)["resources"]["limits"]["memory"]
             self.assertGreater(bytes_of(limit), needed)
+
+    def test_requests_being_read_count(self):
+        def limit(**settings):
+            objects = self.helm.render(values={
+                "config": {"server": settings}})
+            return bytes_of(helm.container(objects)["resources"]["limits"][
+                "memory"]) - _PROCESS_BYTES
+        for settings, mib in (
+                ({"max_inflight_bytes": "2GiB"}, 2048 + 2048),
+                ({"max_inflight_bytes": "1MiB"}, 1 + 128),
+                ({"max_inflight_bytes": "1MiB",
+                  "max_message_bytes": "200MiB"}, 1 + 400)):
+            self.assertEqual(mib * _MIB, limit(**settings), settings)
 
     def test_shared_memory_counts(self):
         plain = self.helm.render()

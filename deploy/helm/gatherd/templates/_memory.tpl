@@ -42,13 +42,23 @@ tiers do too, and the last tier holds all that those above it have. */}}
 {{- end }}
 {{- end }}
 
-{{/* Bytes that a pod needs: tables, requests and replies in flight, 512 MiB for the
-process, 1 GiB for each GPU's driver, 256 MiB for each store, /dev/shm. */}}
+{{/* Bytes of requests that gRPC is reading, which nobody has counted yet: what the
+server lets it take. */}}
+{{- define "gatherd.unreadBytes" -}}
+{{- $server := .Values.config.server }}
+{{- $inflight := include "gatherd.number" (default "1GiB" $server.max_inflight_bytes) | int64 }}
+{{- $message := include "gatherd.number" (default "64MiB" $server.max_message_bytes) | int64 }}
+{{- max $inflight (mul 2 $message) 134217728 }}
+{{- end }}
+
+{{/* Bytes that a pod needs: tables, requests and replies in flight, requests being
+read, 512 MiB for the process, 1 GiB for each GPU's driver, 256 MiB for each store,
+/dev/shm. */}}
 {{- define "gatherd.neededBytes" -}}
 {{- $config := .Values.config }}
 {{- $devices := default "auto" $config.devices }}
 {{- $bytes := include "gatherd.number" (default "1GiB" $config.server.max_inflight_bytes) | int64 }}
-{{- $bytes = add $bytes 536870912 (mul (int64 .Values.gpu.count) 1073741824) }}
+{{- $bytes = add $bytes (include "gatherd.unreadBytes" . | int64) 536870912 (mul (int64 .Values.gpu.count) 1073741824) }}
 {{- range $config.tables }}
 {{- $bytes = add $bytes (include "gatherd.tableBytes" (dict "table" . "devices" $devices) | int64) }}
 {{- range .tiers }}
