@@ -91,9 +91,11 @@ int Measure(const BenchOptions& options, const Workload& workload,
                                            options.rates.end());
   if (rates.empty()) rates.push_back(std::nullopt);
 
-  std::vector<Run> runs;
+  std::vector<std::vector<Run>> runs_of(rates.size());
   bool is_answered = true;
-  for (const std::optional<double> rate : rates) {
+  for (size_t i = 0; i < rates.size() * options.num_rounds; ++i) {
+    const std::optional<double> rate = rates[i % rates.size()];
+    std::vector<Run>& runs = runs_of[i % rates.size()];
     auto result = runner.Run(rate);
     if (!result.ok()) return Fail(kFailed, result.status());
     runs.push_back({rate, options.load.num_callers, options.num_processes,
@@ -103,6 +105,10 @@ int Measure(const BenchOptions& options, const Workload& workload,
     const LoadResult& last = runs.back().result;
     is_answered &= last.lookups.num_calls + last.updates.num_calls > 0 &&
                    last.num_short == 0;
+  }
+  std::vector<Run> runs;
+  for (const std::vector<Run>& rounds : runs_of) {
+    runs.push_back(MedianRun(workload, rounds));
   }
   for (const absl::Status& status :
        {Write(options.json_path, RunsJson(workload, runs)),

@@ -11,13 +11,13 @@ namespace gatherd::client {
 namespace {
 
 constexpr FlagSpec kFlags[] = {
-    {"arrivals"},      {"callers"},     {"channels"},      {"csv"},
-    {"duration"},      {"fill", false}, {"hotness"},       {"json"},
-    {"keys-per-call"}, {"output-type"}, {"pooling"},       {"processes"},
-    {"rate"},          {"rates"},       {"readers"},       {"read-fraction"},
-    {"rows"},          {"seed"},        {"svg"},           {"sweep"},
-    {"tables"},        {"update-mode"}, {"verify", false}, {"warmup"},
-    {"writers"},       {"zipf"},
+    {"arrivals"},      {"callers"},     {"channels"},    {"csv"},
+    {"duration"},      {"fill", false}, {"hotness"},     {"json"},
+    {"keys-per-call"}, {"output-type"}, {"pooling"},     {"processes"},
+    {"rate"},          {"rates"},       {"rounds"},      {"readers"},
+    {"read-fraction"}, {"rows"},        {"seed"},        {"svg"},
+    {"sweep"},         {"tables"},      {"update-mode"}, {"verify", false},
+    {"warmup"},        {"writers"},     {"zipf"},
 };
 
 constexpr char kHelp[] =
@@ -40,6 +40,8 @@ constexpr char kHelp[] =
   --rate=R               open loop: R calls/s, timed from when each is due
   --rates=R1,R2,...      one open loop after the other
   --sweep=LO:HI:STEPS    the same with so many rates, evenly from LO to HI
+  --rounds=N             all of these N times in turn; of each, the run with the
+                         median p99 is written and plotted (1)
   --arrivals=A           poisson or even (poisson)
   --warmup=D             before what is measured (default 1s)
   --duration=D           what is measured, of each run (default 10s)
@@ -57,6 +59,7 @@ constexpr int kMaxCallers = 100'000;
 constexpr int kDefaultOpenCallers = 1024;
 constexpr int kDefaultMaxChannels = 16;
 constexpr int kMaxProcesses = 1000;
+constexpr int kMaxRounds = 1000;
 constexpr size_t kDefaultHotness = 64;
 constexpr double kMinRate = 1e-3;  // calls/s
 constexpr double kMaxRate = 1e9;
@@ -152,6 +155,7 @@ absl::StatusOr<BenchOptions> ReadBenchOptions(const CommandLine& line) {
       absl::StrSplit(flags.Text("tables", ""), ',', absl::SkipEmpty());
   options.workload = ReadWorkload(flags);
   options.rates = ReadRates(flags);
+  options.num_rounds = flags.Int("rounds", 1, 1, kMaxRounds);
   options.num_processes = flags.Int("processes", 1, 1, kMaxProcesses);
   options.load = ReadLoad(flags, !options.rates.empty(), options.num_processes);
   options.load.connection = options.client.connection;

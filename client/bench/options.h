@@ -24,6 +24,7 @@ struct BenchOptions {
   LoadOptions load;
   int num_processes = 1;      // that make the load together
   std::vector<double> rates;  // calls/s of one run each; none: closed loop
+  int num_rounds = 1;         // of all rates, one after the other
   bool fill = false;          // write all rows first
   bool verify = false;
   int num_writers = 2;

@@ -1,6 +1,8 @@
 #include "client/bench/report.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -183,6 +185,18 @@ std::string RunsCsv(const Workload& workload, absl::Span<const Run> runs) {
 const MethodResult& MainMethod(const Workload& workload,
                                const LoadResult& result) {
   return workload.read_fraction > 0 ? result.lookups : result.updates;
+}
+
+const Run& MedianRun(const Workload& workload, absl::Span<const Run> runs) {
+  std::vector<const Run*> by_p99;
+  for (const Run& run : runs) by_p99.push_back(&run);
+  const auto middle = by_p99.begin() + (by_p99.size() - 1) / 2;
+  std::nth_element(by_p99.begin(), middle, by_p99.end(),
+                   [&workload](const Run* a, const Run* b) {
+                     return MainMethod(workload, a->result).latency.p99_us <
+                            MainMethod(workload, b->result).latency.p99_us;
+                   });
+  return **middle;
 }
 
 double AnsweredPerSecond(const LoadResult& result) {

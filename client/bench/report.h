@@ -35,6 +35,9 @@ std::string RunsCsv(const Workload& workload, absl::Span<const Run> runs);
 const MethodResult& MainMethod(const Workload& workload,
                                const LoadResult& result);
 
+// The one whose p99 is the median. At least one run.
+const Run& MedianRun(const Workload& workload, absl::Span<const Run> runs);
+
 // Answers of both kinds.
 double AnsweredPerSecond(const LoadResult& result);
 

@@ -58,6 +58,26 @@ TEST_CASE("A sweep of rates is plotted") {
   CHECK_THAT(ReadFile(svg_path), Contains("p99 at 100 calls/s"));
 }
 
+TEST_CASE("Of several rounds the median is written") {
+  FakeServer server;
+  const std::string json_path = TemporaryPath("bench.json");
+  const ProgramResult result =
+      Run(server, {"--tables=items", "--rates=50,100", "--rounds=3",
+                   "--warmup=0", "--duration=400ms", "--json=" + json_path});
+  INFO(result.out << result.err);
+  CHECK(result.exit_code == 0);
+  size_t num_runs = 0;
+  for (size_t at = 0;
+       (at = result.out.find("open loop", at)) != std::string::npos; ++at) {
+    ++num_runs;
+  }
+  CHECK(num_runs == 6);
+  const Json runs = Json::parse(ReadFile(json_path))["runs"];
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0]["offered_calls_per_s"] == 50);
+  CHECK(runs[1]["offered_calls_per_s"] == 100);
+}
+
 TEST_CASE("Several processes make one load") {
   FakeServer server;
   const std::string json_path = TemporaryPath("bench.json");
