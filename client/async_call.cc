@@ -46,7 +46,7 @@ void AsyncCall::OnAttempt(const absl::Status& status) {
                   [this](bool) { OnWaited(); });
       return;
     }
-    state_ = State::kEnded;
+    Close();
     result = attempts_.Result(status);
   }
   End(std::move(result), std::move(reply_));
@@ -61,10 +61,18 @@ void AsyncCall::OnWaited() {
       Attempt();
       return;
     }
-    state_ = State::kEnded;
+    Close();
     result = attempts_.Result(absl::CancelledError("the call was cancelled"));
   }
   End(std::move(result), grpc::ByteBuffer());
+}
+
+// The end of a channel joins the threads that callbacks run on, so that no call
+// may have it left once the client might end.
+void AsyncCall::Close() {
+  state_ = State::kEnded;
+  context_.reset();
+  alarm_.reset();
 }
 
 void AsyncCall::End(absl::Status status, grpc::ByteBuffer reply) {
@@ -114,7 +122,7 @@ PendingCall AsyncCalls::Start(AsyncCall::Call call, AsyncCall::Done done) {
 }
 
 void AsyncCalls::Forget(AsyncCall* call) {
-  std::shared_ptr<AsyncCall> last;  // outlives the lock: gRPC is asked to clean
+  std::shared_ptr<AsyncCall> last;  // outlives the lock
   absl::MutexLock lock(&mutex_);
   const auto found = calls_.find(call);
   last = std::move(found->second);

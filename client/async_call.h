@@ -55,6 +55,7 @@ class AsyncCall {
   void Attempt() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void OnAttempt(const absl::Status& status);
   void OnWaited();
+  void Close() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Destroys the call.
   void End(absl::Status status, grpc::ByteBuffer reply);
 

@@ -142,6 +142,20 @@ TEST_CASE("Calls that do not block are retried as others are") {
   CHECK(server.num_calls() == 4 + 5 + 1);
 }
 
+TEST_CASE("Many calls are retried at once") {
+  FakeServer server;
+  const auto client = Connect(server);
+  CallOptions patient;
+  patient.max_attempts = 1000;
+  server.FailNext(2000, kUnavailable, "loading");
+  std::vector<Outcome<LookupReply>> outcomes(200);
+  for (Outcome<LookupReply>& outcome : outcomes) {
+    client->LookupAsync({{"words", kKeys}}, outcome.Taker(), patient);
+  }
+  for (Outcome<LookupReply>& outcome : outcomes) CHECK(outcome.Wait().ok());
+  CHECK(server.num_calls() == 2200);
+}
+
 TEST_CASE("The deadline ends calls that do not block") {
   FakeServer server;
   const auto client = Connect(server);
@@ -253,6 +267,20 @@ TEST_CASE("The end of a client ends waits between attempts") {
   client.reset();
   CHECK(absl::Now() - begin < absl::Seconds(3));
   CHECK(outcome.num_calls() == 1);
+}
+
+// The channel's end joins the threads that callbacks run on, so no callback may
+// leave it to its own thread to end it.
+TEST_CASE("A client may end as soon as its last callback was called") {
+  FakeServer server;
+  for (int i = 0; i < 200; ++i) {
+    auto client = Connect(server);
+    absl::Notification called;
+    client->LookupAsync({{"words", kKeys}},
+                        [&called](const auto&) { called.Notify(); });
+    called.WaitForNotification();
+    client.reset();
+  }
 }
 
 TEST_CASE("A callback may start the next call") {
