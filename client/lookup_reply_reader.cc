@@ -1,6 +1,7 @@
 #include "client/lookup_reply_reader.h"
 
 #include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/wire_format_lite.h>
 #include <grpcpp/support/proto_buffer_reader.h>
 
 #include <algorithm>
@@ -19,19 +20,16 @@
 namespace gatherd::client {
 namespace {
 
+using google::protobuf::internal::WireFormatLite;  // what generated code uses
 using google::protobuf::io::CodedInputStream;
 using Piece = absl::Span<const std::byte>;
 
-enum WireType : uint32_t {
-  kVarint = 0,
-  kFixed64 = 1,
-  kBytes = 2,
-  kFixed32 = 5,
-};
-
-constexpr uint32_t Tag(uint32_t field, WireType type) {
-  return field << 3 | type;
+constexpr uint32_t Tag(int field, WireFormatLite::WireType type) {
+  return WireFormatLite::MakeTag(field, type);
 }
+
+constexpr auto kVarint = WireFormatLite::WIRETYPE_VARINT;
+constexpr auto kBytes = WireFormatLite::WIRETYPE_LENGTH_DELIMITED;
 
 // Deques, for what lies in them stays where it is.
 struct Memory {
@@ -39,25 +37,6 @@ struct Memory {
   std::deque<RowRuns> runs;
   std::deque<std::string> missing;  // those that came in several pieces
 };
-
-bool SkipField(CodedInputStream& input, uint32_t tag) {
-  uint64_t number = 0;
-  uint32_t num_bytes = 0;
-  if (tag >> 3 == 0) return false;
-  switch (tag & 7) {
-    case kVarint:
-      return input.ReadVarint64(&number);
-    case kFixed64:
-      return input.Skip(8);
-    case kBytes:
-      return input.ReadVarint32(&num_bytes) &&
-             input.Skip(static_cast<int>(num_bytes));
-    case kFixed32:
-      return input.Skip(4);
-    default:
-      return false;
-  }
-}
 
 // The bytes of a field as they lie in the buffer.
 bool ReadPieces(CodedInputStream& input, std::vector<Piece>* pieces) {
@@ -126,7 +105,7 @@ bool ReadFields(CodedInputStream& input, Memory& memory,
         ok = read(&fields->revision);
         break;
       default:
-        ok = SkipField(input, tag);
+        ok = WireFormatLite::SkipField(&input, tag);
     }
     if (!ok) return false;
   }
@@ -180,7 +159,7 @@ absl::StatusOr<LookupReply> ReadLookupReply(grpc::ByteBuffer buffer,
   std::vector<Piece> values;
   while (const uint32_t tag = input.ReadTag()) {
     if (tag != Tag(v1::LookupResponse::kResultsFieldNumber, kBytes)) {
-      if (!SkipField(input, tag)) return Malformed();
+      if (!WireFormatLite::SkipField(&input, tag)) return Malformed();
       continue;
     }
     const absl::StatusOr<TableRows> table = ReadTable(input, *memory, values);
