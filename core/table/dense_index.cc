@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/table/row_arena.h"
-
 namespace gatherd {
 
 DenseIndex::DenseIndex(uint64_t rows, HostMemory memory)
@@ -25,11 +23,6 @@ void DenseIndex::Find(KeyGroup& group) const {
     group.slots[i] = SlotOf(key);
     group.found |= uint32_t{Accepts(key)} << i;
   }
-}
-
-uint32_t DenseIndex::SlotOf(int64_t key) const {
-  if (!Accepts(key)) return RowArena::kDefaultSlot;
-  return slots_[key].load(std::memory_order_acquire);
 }
 
 uint32_t DenseIndex::Put(int64_t key, uint32_t slot) {

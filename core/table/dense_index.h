@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "core/table/host_memory.h"
+#include "core/table/row_arena.h"
 #include "core/table/slot_index.h"
 
 namespace gatherd {
@@ -18,11 +19,27 @@ class DenseIndex final : public SlotIndex {
   // `memory` is zeroed and has NumBytes(rows).
   DenseIndex(uint64_t rows, HostMemory memory);
 
+  // The steps of a lookup: see SlotIndex.
+  struct Search {
+    int64_t key;
+    uint32_t slot;
+  };
+  void Begin(int64_t key, Search* search) const {
+    search->key = key;
+    if (Accepts(key)) __builtin_prefetch(&slots_[key]);
+  }
+  void FindFirst(Search* search) const { search->slot = SlotOf(search->key); }
+  void FindRest(Search*) const {}
+  bool Confirm(Search* search) const { return Accepts(search->key); }
+
   void Prefetch(KeyGroup& group) const override;
   void Find(KeyGroup& group) const override;
   void Confirm(KeyGroup&) const override {}
   bool Accepts(int64_t key) const override { return Row(key) < rows_; }
-  uint32_t SlotOf(int64_t key) const override;
+  uint32_t SlotOf(int64_t key) const override {
+    if (!Accepts(key)) return RowArena::kDefaultSlot;
+    return slots_[key].load(std::memory_order_acquire);
+  }
   uint32_t Put(int64_t key, uint32_t slot) override;
   uint32_t Remove(int64_t key) override;
   size_t List(uint64_t* cursor, absl::Span<int64_t> keys,

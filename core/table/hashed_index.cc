@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/hash.h"
-
 namespace gatherd {
 namespace {
 
@@ -16,10 +14,6 @@ constexpr double kMaxLoad = 0.8;
 uint64_t MakeEntry(uint64_t hash, uint32_t slot) {
   return uint64_t{slot} << 32 | static_cast<uint32_t>(hash);
 }
-uint32_t EntrySlot(uint64_t entry) {
-  return static_cast<uint32_t>(entry >> 32);
-}
-uint32_t EntryTag(uint64_t entry) { return static_cast<uint32_t>(entry); }
 
 }  // namespace
 
@@ -41,36 +35,11 @@ HashedIndex::HashedIndex(uint64_t rows, uint64_t seed, HostMemory memory,
       arena_(arena),
       buckets_(reinterpret_cast<Bucket*>(memory_.data())) {}
 
-uint64_t HashedIndex::Hash(int64_t key) const { return MixKey(key, seed_); }
-
 void HashedIndex::Prefetch(KeyGroup& group) const {
   for (size_t i = 0; i < group.keys.size(); ++i) {
     group.hashes[i] = Hash(group.keys[i]);
     __builtin_prefetch(&buckets_[HomeBucket(group.hashes[i])]);
   }
-}
-
-// All tags are compared, without a branch: which entry it is cannot be
-// predicted, that there is one nearly always can.
-uint32_t HashedIndex::SlotIn(const Bucket& bucket, uint64_t hash) {
-  const uint32_t tag = static_cast<uint32_t>(hash);
-  const auto match = [&](int i) {
-    // Relaxed: a slot is read by way of the load below alone.
-    const uint64_t entry = bucket.entries[i].load(std::memory_order_relaxed);
-    return uint32_t{EntryTag(entry) == tag} << i;
-  };
-  // Written out: GCC does not unroll at -O2, which costs 2 ns a key.
-  static_assert(kEntries == 7);
-  uint32_t matches = match(0) | match(1) | match(2) | match(3) | match(4) |
-                     match(5) | match(6);
-  for (; matches != 0; matches &= matches - 1) {
-    const uint64_t entry =
-        bucket.entries[__builtin_ctz(matches)].load(std::memory_order_acquire);
-    if (EntryTag(entry) == tag && EntrySlot(entry) != 0) {
-      return EntrySlot(entry);
-    }
-  }
-  return RowArena::kDefaultSlot;
 }
 
 void HashedIndex::Find(KeyGroup& group) const {
@@ -83,7 +52,7 @@ void HashedIndex::Find(KeyGroup& group) const {
     group.slots[i] = SlotIn(bucket, group.hashes[i]);
     if (group.slots[i] != RowArena::kDefaultSlot) {
       group.found |= uint32_t{1} << i;
-    } else if (bucket.num_passed.load(std::memory_order_acquire) != 0) {
+    } else if (WasPassed(bucket)) {
       keys[num_left] = i;
       buckets[num_left] = NextBucket(number);
       __builtin_prefetch(&buckets_[buckets[num_left]]);
@@ -100,6 +69,28 @@ void HashedIndex::Find(KeyGroup& group) const {
     const size_t num = num_left;
     num_left = 0;
     for (size_t j = 0; j < num; ++j) visit(keys[j], buckets[j]);
+  }
+}
+
+uint32_t HashedIndex::SlotIn(const Bucket& bucket, uint64_t hash) {
+  uint32_t matches = MatchesIn(bucket, EntryTag(hash));
+  for (; matches != 0; matches &= matches - 1) {
+    const uint64_t entry =
+        bucket.entries[__builtin_ctz(matches)].load(std::memory_order_acquire);
+    if (EntryTag(entry) == EntryTag(hash) && EntrySlot(entry) != 0) {
+      return EntrySlot(entry);
+    }
+  }
+  return RowArena::kDefaultSlot;
+}
+
+void HashedIndex::FindFurther(Search* search) const {
+  uint64_t number = HomeBucket(search->hash);
+  for (uint64_t i = 0; i < num_buckets_; ++i) {
+    search->slot = SlotIn(buckets_[number], search->hash);
+    if (search->slot != RowArena::kDefaultSlot) return;
+    if (!WasPassed(buckets_[number])) return;
+    number = NextBucket(number);
   }
 }
 
@@ -124,7 +115,7 @@ HashedIndex::Place HashedIndex::Locate(int64_t key, uint64_t hash) const {
         return {&place, number, EntrySlot(entry)};
       }
     }
-    if (bucket.num_passed.load(std::memory_order_acquire) == 0) break;
+    if (!WasPassed(bucket)) break;
     number = NextBucket(number);
   }
   return {};

@@ -31,6 +31,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/base/hash.h"
 #include "core/table/host_memory.h"
 #include "core/table/row_arena.h"
 #include "core/table/slot_index.h"
@@ -45,6 +46,37 @@ class HashedIndex final : public SlotIndex {
   // `memory` is zeroed and has NumBytes(rows); `arena` must outlive the index.
   HashedIndex(uint64_t rows, uint64_t seed, HostMemory memory,
               const RowArena& arena);
+
+  // The steps of a lookup: see SlotIndex.
+  struct Search {
+    int64_t key;
+    uint64_t hash;
+    uint32_t slot;
+  };
+  void Begin(int64_t key, Search* search) const {
+    search->key = key;
+    search->hash = Hash(key);
+    __builtin_prefetch(&buckets_[HomeBucket(search->hash)]);
+  }
+  void FindFirst(Search* search) const {
+    const uint64_t number = HomeBucket(search->hash);
+    const Bucket& bucket = buckets_[number];
+    search->slot = FirstSlotIn(bucket, search->hash);
+    // Of a key that is found this is the line at hand: no branch.
+    __builtin_prefetch(search->slot != RowArena::kDefaultSlot
+                           ? &bucket
+                           : &buckets_[NextBucket(number)]);
+  }
+  void FindRest(Search* search) const {
+    if (search->slot == RowArena::kDefaultSlot) FindFurther(search);
+  }
+  bool Confirm(Search* search) const {
+    if (search->slot == RowArena::kDefaultSlot) return false;
+    if (arena_.key(search->slot) == search->key) return true;
+    // Another key with the same tag.
+    search->slot = Locate(search->key, search->hash).slot;
+    return search->slot != RowArena::kDefaultSlot;
+  }
 
   void Prefetch(KeyGroup& group) const override;
   void Find(KeyGroup& group) const override;
@@ -72,17 +104,34 @@ class HashedIndex final : public SlotIndex {
     uint32_t slot = RowArena::kDefaultSlot;
   };
 
-  uint64_t Hash(int64_t key) const;
+  static uint32_t EntrySlot(uint64_t entry) {
+    return static_cast<uint32_t>(entry >> 32);
+  }
+  static uint32_t EntryTag(uint64_t entry) {
+    return static_cast<uint32_t>(entry);
+  }
+
+  uint64_t Hash(int64_t key) const { return MixKey(key, seed_); }
   uint64_t HomeBucket(uint64_t hash) const {
     return ((hash >> 32) * num_buckets_) >> 32;
   }
   uint64_t NextBucket(uint64_t bucket) const {
     return bucket + 1 == num_buckets_ ? 0 : bucket + 1;
   }
-  // The slot of an entry of `bucket` that has the tag of `hash`; 0: none has.
+  // The slot of the first entry of `bucket` that has the tag of `hash`; 0: none
+  // has, or it is empty.
+  static uint32_t FirstSlotIn(const Bucket& bucket, uint64_t hash);
+  static uint32_t MatchesIn(const Bucket& bucket, uint32_t tag);
+  // The slot of any such entry; 0: there is none.
   static uint32_t SlotIn(const Bucket& bucket, uint64_t hash);
+  // Whether a key that was to stand here stands further on.
+  static bool WasPassed(const Bucket& bucket) {
+    return bucket.num_passed.load(std::memory_order_acquire) != 0;
+  }
   static void AddPassed(Bucket& bucket, int64_t difference);
 
+  // Looks in the buckets behind the home bucket.
+  void FindFurther(Search* search) const;
   // Exact: compares keys, not tags.
   Place Locate(int64_t key, uint64_t hash) const;
   void Insert(uint64_t hash, uint32_t slot);
@@ -93,6 +142,31 @@ class HashedIndex final : public SlotIndex {
   const RowArena& arena_;
   Bucket* const buckets_;
 };
+
+// All tags are compared, and no branch taken: which entry it is cannot be
+// predicted, nor whether it is one of this bucket, and each wrong guess spoils
+// the guesses about other branches, too.
+inline uint32_t HashedIndex::FirstSlotIn(const Bucket& bucket, uint64_t hash) {
+  const uint32_t matches = MatchesIn(bucket, EntryTag(hash));
+  const std::atomic<uint64_t>& place =
+      bucket.entries[matches == 0 ? 0 : __builtin_ctz(matches)];
+  const uint64_t entry = place.load(std::memory_order_acquire);
+  return EntryTag(entry) == EntryTag(hash) ? EntrySlot(entry)
+                                           : RowArena::kDefaultSlot;
+}
+
+// Bit i: entry i has, or had just now, this tag. An empty entry has tag 0.
+inline uint32_t HashedIndex::MatchesIn(const Bucket& bucket, uint32_t tag) {
+  const auto match = [&](int i) {
+    // Relaxed: a slot is read by way of another load alone.
+    const uint64_t entry = bucket.entries[i].load(std::memory_order_relaxed);
+    return uint32_t{EntryTag(entry) == tag} << i;
+  };
+  // Written out: GCC does not unroll at -O2, which costs 2 ns a key.
+  static_assert(kEntries == 7);
+  return match(0) | match(1) | match(2) | match(3) | match(4) | match(5) |
+         match(6);
+}
 
 }  // namespace gatherd
 

@@ -88,24 +88,50 @@ class RowArena {
 
  private:
   static constexpr uint64_t kCacheLine = 64;
-  static constexpr uint64_t kMaxLines = 8;
+  static constexpr uint64_t kMaxFetchedBytes = 512;
 
-  // The block starts at a line, so offsets tell where lines begin.
+  // Names the line of the slot's last byte, too, which may be one of the
+  // others. No loop: its end is guessed wrong once another branch nearby was,
+  // which cost lookups in a dense table 5 ns a key.
   template <typename Visit>
   void ForEachLine(uint32_t number, const Visit& visit) const {
-    const uint64_t begin = number * layout_.stride;
-    const uint64_t first = begin / kCacheLine * kCacheLine;
-    const uint64_t end =
-        std::min(begin + layout_.stride, first + kMaxLines * kCacheLine);
-    for (uint64_t i = first; i < end; i += kCacheLine) visit(base_ + i);
+    const std::byte* const begin = slot(number);
+    visit(begin);
+    visit(begin + last_fetched_);
+    switch (last_fetched_ / kCacheLine) {
+      default:
+        visit(begin + 7 * kCacheLine);
+        [[fallthrough]];
+      case 6:
+        visit(begin + 6 * kCacheLine);
+        [[fallthrough]];
+      case 5:
+        visit(begin + 5 * kCacheLine);
+        [[fallthrough]];
+      case 4:
+        visit(begin + 4 * kCacheLine);
+        [[fallthrough]];
+      case 3:
+        visit(begin + 3 * kCacheLine);
+        [[fallthrough]];
+      case 2:
+        visit(begin + 2 * kCacheLine);
+        [[fallthrough]];
+      case 1:
+        visit(begin + 1 * kCacheLine);
+        [[fallthrough]];
+      case 0:
+        break;
+    }
     // GCC takes a function that does nothing but prefetch for one without any
-    // effect and leaves out the calls to it. Among 1 M rows of 256 bytes a
-    // lookup then takes 39 ns a key instead of 23 in a dense table, 58 instead
-    // of 44 in a hashed one.
+    // effect and leaves out the calls to it: lookups among 1 M rows of 256
+    // bytes then take 15 ns a key longer.
     asm volatile("");
   }
 
   const ArenaLayout layout_;
+  // The last byte of a slot that is fetched, counted from its first.
+  const uint64_t last_fetched_ = std::min(layout_.stride, kMaxFetchedBytes) - 1;
   const HostMemory memory_;
   std::byte* const base_;
 };

@@ -1,11 +1,13 @@
 #include "core/table/row_lookup.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "core/rows/row_kernels.h"
 #include "core/table/bag_pooler.h"
+#include "core/table/dense_index.h"
 #include "core/table/epoch.h"
+#include "core/table/hashed_index.h"
+#include "core/table/slot_stamps.h"
 
 namespace gatherd {
 namespace {
@@ -15,111 +17,116 @@ namespace {
 constexpr size_t kStayKeys = 512;
 constexpr size_t kStayBytes = size_t{256} << 10;
 
-// Runs the rows of `keys` through three steps: while one group of keys is
-// being consumed, the next one's rows and the one after's index entries are
-// on their way from memory.
+// Takes keys through the steps of a lookup (slot_index.h), one key a step at a
+// time, so that memory always has something to fetch and never more than a core
+// can wait for: about two dozen lines, beyond which it stands still.
+template <typename Index>
 class RowStream {
  public:
   RowStream(TableStorage& storage, absl::Span<const int64_t> keys,
             uint8_t* missing)
-      : storage_(storage),
-        arena_(storage.arena),
-        index_(*storage.index),
+      : arena_(storage.arena),
+        index_(static_cast<const Index&>(*storage.index)),
+        stamps_(storage.stamps.get()),
+        epochs_(storage.epochs),
         keys_(keys),
-        missing_(missing),
-        num_groups_((keys.size() + KeyGroup::kMaxKeys - 1) /
-                    KeyGroup::kMaxKeys),
-        groups_a_stay_(GroupsAStay(arena_.layout().stride)) {}
+        missing_(missing) {}
 
   // Calls `consume` with the row of each key, in order; the default row of
   // those that are missing. Returns how many are.
   template <typename Consume>
   uint64_t ForEach(const Consume& consume) {
-    if (num_groups_ == 0) return 0;
-    Prefetch(0);
-    EpochGuard guard(storage_.epochs);
-    for (size_t number = 0; number < num_groups_; ++number) {
-      const bool new_stay = number % groups_a_stay_ == 0;
-      if (number + 1 < num_groups_) Prefetch(number + 1);
-      if (new_stay) {
-        if (number > 0) {
-          Finish(number - 1, consume);
-          guard.Reenter();
-        }
-        if (storage_.evicts()) now_ = storage_.stamps->Tick();
-      }
-      Find(number);
-      if (!new_stay) Finish(number - 1, consume);
+    if (keys_.empty()) return 0;
+    for (size_t i = 0; i < kFindAfter; ++i) Begin(i);
+    EpochGuard guard(epochs_);
+    const size_t stay =
+        std::clamp<size_t>(kStayBytes / arena_.layout().stride, 1, kStayKeys);
+    for (size_t first = 0; first < keys_.size(); first += stay) {
+      if (first > 0) guard.Reenter();
+      if (stamps_ != nullptr) now_ = stamps_->Tick();
+      RunStay(first, std::min(first + stay, keys_.size()), consume);
     }
-    Finish(num_groups_ - 1, consume);
     return num_missing_;
   }
 
  private:
-  static size_t GroupsAStay(size_t stride) {
-    const size_t keys = std::min(kStayKeys, kStayBytes / stride);
-    return std::max<size_t>(1, keys / KeyGroup::kMaxKeys);
+  using Search = typename Index::Search;
+
+  // How many keys a step is behind Begin, FindFirst and FindFirst.
+  static constexpr size_t kFindAfter = 24;
+  static constexpr size_t kFetchAfter = 16;
+  static constexpr size_t kFinishAfter = 32;
+  static constexpr size_t kSearches = 64;  // under way; a power of two
+  static_assert(kFetchAfter < kFinishAfter);
+  static_assert(kFindAfter + kFinishAfter < kSearches);
+
+  Search* search(size_t number) { return &searches_[number % kSearches]; }
+
+  // The keys from `first` up to `last`, within one stay in the epoch domain.
+  template <typename Consume>
+  void RunStay(size_t first, size_t last, const Consume& consume) {
+    for (size_t i = first; i < last; ++i) {
+      Begin(i + kFindAfter);
+      index_.FindFirst(search(i));
+      if (i - first < kFetchAfter) continue;
+      Fetch(i - kFetchAfter);
+      if (i - first < kFinishAfter) continue;
+      Finish(i - kFinishAfter, consume);
+    }
+    const size_t num = last - first;
+    for (size_t i = num - std::min(num, kFetchAfter); i < num; ++i) {
+      Fetch(first + i);
+    }
+    for (size_t i = num - std::min(num, kFinishAfter); i < num; ++i) {
+      Finish(first + i, consume);
+    }
   }
 
-  KeyGroup& group(size_t number) { return groups_[number % 3]; }
-
-  void Prefetch(size_t number) {
-    KeyGroup& group = this->group(number);
-    group.keys = keys_.subspan(number * KeyGroup::kMaxKeys, KeyGroup::kMaxKeys);
-    index_.Prefetch(group);
+  // Behind the last key: does something harmless, without a branch.
+  void Begin(size_t number) {
+    index_.Begin(keys_[std::min(number, keys_.size() - 1)], search(number));
   }
 
-  void Find(size_t number) {
-    KeyGroup& group = this->group(number);
-    index_.Find(group);
-    for (size_t i = 0; i < group.keys.size(); ++i) {
-      arena_.PrefetchToRead(group.slots[i]);
-    }
-    if (!storage_.evicts()) return;
-    for (size_t i = 0; i < group.keys.size(); ++i) {
-      storage_.stamps->Prefetch(group.slots[i]);
-    }
+  void Fetch(size_t number) {
+    Search* const search = this->search(number);
+    index_.FindRest(search);
+    arena_.PrefetchToRead(search->slot);
+    if (stamps_ != nullptr) stamps_->Prefetch(search->slot);
   }
 
   template <typename Consume>
   void Finish(size_t number, const Consume& consume) {
-    KeyGroup& group = this->group(number);
-    index_.Confirm(group);
-    for (size_t i = 0; i < group.keys.size(); ++i) {
-      consume(arena_.row(group.slots[i]));
+    Search* const search = this->search(number);
+    if (!index_.Confirm(search)) {
+      ++num_missing_;
+      missing_[number / 8] |= static_cast<uint8_t>(1 << number % 8);
     }
-    if (storage_.evicts()) TouchStamps(group);
-    MarkMissing(number, group);
-  }
-
-  void TouchStamps(const KeyGroup& group) const {
-    for (size_t i = 0; i < group.keys.size(); ++i) {
-      if (group.slots[i] == RowArena::kDefaultSlot) continue;
-      storage_.stamps->Touch(group.slots[i], now_);
+    consume(arena_.row(search->slot));
+    if (stamps_ != nullptr && search->slot != RowArena::kDefaultSlot) {
+      stamps_->Touch(search->slot, now_);
     }
   }
 
-  void MarkMissing(size_t number, const KeyGroup& group) {
-    const size_t num_keys = group.keys.size();
-    const uint32_t all = ~uint32_t{0} >> (32 - num_keys);
-    const uint32_t missing = all & ~group.found;
-    if (missing == 0) return;
-    num_missing_ += __builtin_popcount(missing);
-    std::memcpy(missing_ + number * (KeyGroup::kMaxKeys / 8), &missing,
-                (num_keys + 7) / 8);
-  }
-
-  TableStorage& storage_;
   const RowArena& arena_;
-  const SlotIndex& index_;
+  const Index& index_;
+  SlotStamps* const stamps_;  // nullptr: nothing is evicted
+  EpochDomain& epochs_;
   const absl::Span<const int64_t> keys_;
   uint8_t* const missing_;
-  const size_t num_groups_;
-  const size_t groups_a_stay_;
   uint64_t num_missing_ = 0;
   uint32_t now_ = 0;  // for stamps
-  KeyGroup groups_[3];
+  Search searches_[kSearches];
 };
+
+// See RowStream::ForEach.
+template <typename Consume>
+uint64_t ForEachRow(TableStorage& storage, const LookupBatch& batch,
+                    uint8_t* missing, const Consume& consume) {
+  if (storage.spec.key_space == KeySpace::kDense) {
+    return RowStream<DenseIndex>(storage, batch.keys, missing).ForEach(consume);
+  }
+  return RowStream<HashedIndex>(storage, batch.keys, missing).ForEach(consume);
+}
 
 uint64_t CopyRows(TableStorage& storage, const LookupBatch& batch,
                   const LookupOutput& output) {
@@ -128,19 +135,18 @@ uint64_t CopyRows(TableStorage& storage, const LookupBatch& batch,
   const ConvertRowFn convert =
       GetConvertRow(storage.spec.data_type, batch.output_type);
   std::byte* out = output.rows;
-  return RowStream(storage, batch.keys, output.missing)
-      .ForEach([&](const std::byte* row) {
-        convert(row, out, dim);
-        out += out_bytes;
-      });
+  return ForEachRow(storage, batch, output.missing, [&](const std::byte* row) {
+    convert(row, out, dim);
+    out += out_bytes;
+  });
 }
 
 uint64_t PoolRows(TableStorage& storage, const LookupBatch& batch,
                   const LookupOutput& output) {
   BagPooler pooler(storage.spec, batch, output.rows);
   const uint64_t num_missing =
-      RowStream(storage, batch.keys, output.missing)
-          .ForEach([&](const std::byte* row) { pooler.Add(row); });
+      ForEachRow(storage, batch, output.missing,
+                 [&](const std::byte* row) { pooler.Add(row); });
   pooler.Finish();
   return num_missing;
 }

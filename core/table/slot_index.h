@@ -1,12 +1,18 @@
 // Finds the slot of a key: what a dense and a hashed table differ in.
 //
-// Lookups go through groups of keys in three steps, with other groups' steps
-// in between, so that the memory each step needs has arrived when its turn
-// comes: Prefetch, Find, Confirm. They may run at any time beside the writer;
-// Find and Confirm of a group, and the use of the slots found, belong into one
-// stay in the table's epoch domain.
+// Lookups take keys through steps, with steps of other keys in between, so that
+// the memory each step needs has arrived when its turn comes. The two kinds of
+// index have them inline and under the same names, for row_lookup, which is
+// compiled for each:
+//   Begin      fetches what FindFirst will read
+//   FindFirst  finds most keys, and fetches what FindRest needs for the others
+//   FindRest   finds the others; a slot of a hashed table is now likely
+//   Confirm    makes it certain, reading the slot
+// They may run at any time beside the writer; all but Begin, and the use of the
+// slot found, belong into one stay in the table's epoch domain.
 //
-// The other functions are for the table's writer, one thread at a time.
+// The functions below are for the table's writer, one thread at a time. It goes
+// through groups of keys, in the same way: Prefetch, Find, Confirm.
 #ifndef GATHERD_CORE_TABLE_SLOT_INDEX_H_
 #define GATHERD_CORE_TABLE_SLOT_INDEX_H_
 
@@ -17,11 +23,8 @@
 
 namespace gatherd {
 
-// Some keys on their way through a lookup.
+// Some keys of a write.
 struct KeyGroup {
-  // Enough misses at a time to keep memory busy: with 16, lookups among 1 M
-  // rows of 256 bytes took a tenth longer in a dense table, a twentieth in a
-  // hashed one.
   static constexpr size_t kMaxKeys = 32;
 
   absl::Span<const int64_t> keys;  // at most kMaxKeys

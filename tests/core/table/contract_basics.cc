@@ -50,6 +50,33 @@ TEST_CASE("a row that was set comes back", "[contract]") {
   }
 }
 
+TEST_CASE("lookups of any number of keys give each its row", "[contract]") {
+  constexpr int64_t kRows = 1200;
+  for (const TableKind& kind : TableKinds()) {
+    DYNAMIC_SECTION(kind.name) {
+      TestTable table(kind, {.rows = kRows, .dim = 1, .default_value = -1});
+      table.SetToKeys(Range(0, kRows));
+      for (const size_t num_keys :
+           {1,  2,  7,  8,  9,  15,  16,  17,  23,  24,  25,  31,   32,
+            33, 48, 63, 64, 65, 127, 511, 512, 513, 520, 536, 1025, 1100}) {
+        CAPTURE(num_keys);
+        std::vector<int64_t> keys;
+        Floats values;
+        std::vector<bool> missing;
+        for (size_t i = 0; i < num_keys; ++i) {
+          missing.push_back(i % 3 == 2);
+          keys.push_back(static_cast<int64_t>(i) + (i % 3 == 2 ? kRows : 0));
+          values.push_back(i % 3 == 2 ? -1 : static_cast<float>(i));
+        }
+        const Answer answer = table.Get(keys);
+        CHECK(answer.floats() == values);
+        CHECK(answer.missing == missing);
+        CHECK(answer.result.num_missing == num_keys / 3);
+      }
+    }
+  }
+}
+
 TEST_CASE("an erased row is the default row again", "[contract]") {
   for (const TableKind& kind : TableKinds()) {
     DYNAMIC_SECTION(kind.name) {

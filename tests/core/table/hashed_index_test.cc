@@ -23,8 +23,31 @@ class Fixture {
     return index_.Put(key, slot);
   }
 
-  // The slots of `keys` by the steps of a lookup.
+  // The slots of `keys`, found as the writer does and as lookups do.
   std::vector<uint32_t> Find(const std::vector<int64_t>& keys) {
+    const std::vector<uint32_t> slots = FindByLookup(keys);
+    CHECK(slots == FindInGroups(keys));
+    return slots;
+  }
+
+ private:
+  std::vector<uint32_t> FindByLookup(const std::vector<int64_t>& keys) {
+    std::vector<HashedIndex::Search> searches(keys.size());
+    for (size_t i = 0; i < keys.size(); ++i) {
+      index_.Begin(keys[i], &searches[i]);
+    }
+    for (HashedIndex::Search& search : searches) index_.FindFirst(&search);
+    for (HashedIndex::Search& search : searches) index_.FindRest(&search);
+    std::vector<uint32_t> slots;
+    for (HashedIndex::Search& search : searches) {
+      const bool found = index_.Confirm(&search);
+      CHECK(found == (search.slot != RowArena::kDefaultSlot));
+      slots.push_back(search.slot);
+    }
+    return slots;
+  }
+
+  std::vector<uint32_t> FindInGroups(const std::vector<int64_t>& keys) {
     std::vector<uint32_t> slots;
     for (size_t i = 0; i < keys.size(); i += KeyGroup::kMaxKeys) {
       KeyGroup group;
@@ -40,7 +63,6 @@ class Fixture {
     return slots;
   }
 
- private:
   static ArenaLayout LayoutOf(uint64_t rows) {
     TableSpec spec;
     spec.dim = 1;
