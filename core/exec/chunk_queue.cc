@@ -19,6 +19,18 @@ void ChunkQueue::Push(LookupJob* job) {
   ++num_queued_;
 }
 
+ChunkQueue::Task ChunkQueue::StartWhole(LookupJob* job, absl::Time now) {
+  job->times.submitted = now;
+  job->times.started = now;
+  for (LookupSegment& segment : job->segments) {
+    segment.result = EmptyLookupResult();
+  }
+  Task task;
+  task.job = job;
+  task.chunk.last_segment = job->segments.size();
+  return task;
+}
+
 ChunkQueue::Next ChunkQueue::Take(absl::Time now, const absl::Status& refusal) {
   Next next;
   while (first_ != nullptr) {
@@ -45,6 +57,7 @@ std::optional<ChunkQueue::EndedJob> ChunkQueue::End(const Task& task,
                                                     absl::Status status,
                                                     const LookupResult& part) {
   ActiveJob* active = task.active;
+  if (active == nullptr) return EndedJob{task.job, std::move(status)};
   --active->num_running;
   if (!status.ok()) {
     if (active->status.ok()) active->status = std::move(status);

@@ -36,13 +36,17 @@ class ChunkQueue {
 
    private:
     friend class ChunkQueue;
-    ActiveJob* active = nullptr;
+    ActiveJob* active = nullptr;  // nullptr: StartWhole's
   };
   // A job that is over: its status is what FinishJob wants.
   struct EndedJob {
     LookupJob* job;
     absl::Status status;
   };
+  // A job that is answered in one piece and never stands in a queue. Sets what
+  // Push and Take do.
+  static Task StartWhole(LookupJob* job, absl::Time now);
+
   // One of both, or none.
   struct Next {
     std::optional<Task> task;

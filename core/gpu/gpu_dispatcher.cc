@@ -80,7 +80,7 @@ class GpuDispatcher final : public Dispatcher {
       if (IsOnGpu(segment)) ++num_on_gpu;
     }
     if (num_on_gpu == 0) return threads_->SubmitLookup(job);
-    if (num_on_gpu == job->segments.size()) return node_.lookups().Submit(job);
+    if (num_on_gpu == job->segments.size()) return node_.lookups().Answer(job);
     // Deletes itself once both halves have ended.
     auto* const mixed = new MixedJob(job);
     LookupJob* const host = mixed->host();

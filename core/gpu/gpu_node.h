@@ -38,7 +38,7 @@ struct GpuNodeOptions {
   uint64_t max_bag_keys = uint64_t{1} << 20;
   // A batch of lookups runs in a context; so many batches are under way on a
   // device at most, more wait and are joined.
-  int lookup_contexts_per_device = 4;
+  int lookup_contexts_per_device = 12;
   // Threads that end jobs, sending their replies.
   int num_reply_threads = 4;
   // Writes under way at once. Each has memory on each device for a step of a

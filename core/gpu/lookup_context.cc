@@ -24,7 +24,7 @@ absl::StatusOr<std::unique_ptr<LookupContext>> LookupContext::Create(
 }
 
 absl::Status LookupContext::Initialize() {
-  const uint64_t max_keys = node_.options().max_bag_keys + kLookupChunkWork;
+  const uint64_t max_keys = node_.options().max_bag_keys + kMaxWholeWork;
   const size_t max_words = max_keys / 32 + kernels::kMaxSegments;
   std::vector<StreamView> streams;
   for (uint32_t i = 0; i < node_.num_devices(); ++i) {

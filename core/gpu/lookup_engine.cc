@@ -1,27 +1,27 @@
 #include "core/gpu/lookup_engine.h"
 
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "core/base/data_type.h"
+#include "core/gpu/cpu_pause.h"
 #include "core/gpu/host_pooling.h"
+#include "core/gpu/job_size.h"
 
 namespace gatherd {
 namespace {
 
-// A completer without other work ends a small reply by itself.
-constexpr uint64_t kSmallReplyBytes = uint64_t{64} << 10;
+// A thread that waits for its batch gives its core to others in between after
+// kSpin, and does something else after kMaxWait: batches take longer when many
+// replies share the PCIe link, or when a write's kernels run.
+constexpr absl::Duration kSpin = absl::Microseconds(20);
+constexpr absl::Duration kMaxWait = absl::Milliseconds(1);
+constexpr int kPausesPerLook = 8;  // at the clock
 
-bool IsSmall(const LookupJob& job) {
-  uint64_t num_bytes = 0;
-  for (const LookupSegment& segment : job.segments) {
-    num_bytes += segment.batch.num_output_rows() *
-                 RowBytes(segment.batch.output_type, segment.table->spec().dim);
-    if (num_bytes > kSmallReplyBytes) return false;
-  }
-  return true;
-}
+// After so many jobs that met no other, one that is small goes to the
+// completer.
+constexpr int kLoneJobs = 16;
 
 }  // namespace
 
@@ -52,7 +52,7 @@ absl::Status LookupEngine::Initialize() {
     }
     completers_.push_back(std::make_unique<Completer>(
         [this](LookupContext* context, const absl::Status& status) {
-          EndBatch(context, status);
+          EndBatch(context, status, Ender::kCompleter);
         }));
   }
   return absl::OkStatus();
@@ -75,6 +75,48 @@ LookupEngine::~LookupEngine() {
     mutex_.Await(absl::Condition(&all_free));
   }
   completers_.clear();
+}
+
+void LookupEngine::Answer(LookupJob* job) {
+  LookupContext* const context = TakeForWhole(job);
+  if (context == nullptr) return Submit(job);
+  absl::Status status = context->Launch();
+  if (status.ok()) {
+    AwaitBatch(context);
+  } else {
+    EndBatch(context, status, Ender::kSubmitter);
+  }
+}
+
+LookupContext* LookupEngine::TakeForWhole(LookupJob* job) {
+  if (!FitsOneBatch(*job, node_.options().max_bag_keys) ||
+      !CheckBags(*job).ok()) {
+    return nullptr;
+  }
+  if (!node_.shares_memory() && HasPooling(*job)) return nullptr;
+  const absl::Time now = absl::Now();
+  if (!CheckWanted(*job, now).ok()) return nullptr;
+  const bool is_small = IsSmallReply(*job);
+  absl::MutexLock lock(&mutex_);
+  if (!refusal_.ok() || !queue_.empty()) return nullptr;
+  num_lone_jobs_ = num_busy_ > 0 ? 0 : num_lone_jobs_ + 1;
+  if (is_small && num_lone_jobs_ > kLoneJobs) return nullptr;
+  LookupContext* const context = TakeFreeContext();
+  if (context == nullptr) return nullptr;
+  ++num_busy_;
+  context->Add(ChunkQueue::StartWhole(job, now));
+  return context;
+}
+
+void LookupEngine::AwaitBatch(LookupContext* context) {
+  const absl::Time start = absl::Now();
+  while (!context->IsDone()) {
+    const absl::Duration waited = absl::Now() - start;
+    if (waited > kMaxWait) return Watch(context);
+    if (waited > kSpin) std::this_thread::yield();
+    for (int i = 0; i < kPausesPerLook; ++i) CpuPause();
+  }
+  EndBatch(context, absl::OkStatus(), Ender::kSubmitter);
 }
 
 void LookupEngine::Submit(LookupJob* job) {
@@ -123,16 +165,16 @@ void LookupEngine::StartBatches() {
     EndedJobs ended;
     LookupContext* const context = FillContext(&ended);
     const bool any_ended = !ended.empty();
-    FinishJobs(std::move(ended), /*is_idle=*/false);
+    FinishJobs(std::move(ended));
     if (context == nullptr) {
       if (any_ended) continue;
       return;
     }
     absl::Status status = context->Launch();
     if (status.ok()) {
-      completers_[static_cast<size_t>(context->home())]->Watch(context);
+      Watch(context);
     } else {
-      EndBatch(context, status);
+      EndBatch(context, status, Ender::kCompleter);
     }
   }
 }
@@ -170,8 +212,8 @@ LookupContext* LookupEngine::TakeFreeContext() {
   return nullptr;
 }
 
-void LookupEngine::EndBatch(LookupContext* context,
-                            const absl::Status& status) {
+void LookupEngine::EndBatch(LookupContext* context, const absl::Status& status,
+                            Ender ender) {
   if (status.ok()) {
     context->Collect();
     CountReads(*context);
@@ -193,7 +235,12 @@ void LookupEngine::EndBatch(LookupContext* context,
     is_idle = --num_busy_ == 0 && queue_.empty();
   }
   StartBatches();
-  FinishJobs(std::move(ended), is_idle);
+  const bool is_small = ended.size() == 1 && IsSmallReply(*ended[0].job);
+  if (ender == Ender::kSubmitter || (is_idle && is_small)) {
+    FinishJob(ended[0].job, std::move(ended[0].status));
+  } else {
+    FinishJobs(std::move(ended));
+  }
 }
 
 void LookupEngine::CountReads(const LookupContext& context) {
@@ -204,11 +251,7 @@ void LookupEngine::CountReads(const LookupContext& context) {
   }
 }
 
-void LookupEngine::FinishJobs(EndedJobs ended, bool is_idle) {
-  if (is_idle && ended.size() == 1 && IsSmall(*ended[0].job)) {
-    FinishJob(ended[0].job, std::move(ended[0].status));
-    return;
-  }
+void LookupEngine::FinishJobs(EndedJobs ended) {
   for (ChunkQueue::EndedJob& job : ended) {
     reply_threads_.Finish(std::move(job));
   }

@@ -15,7 +15,7 @@ constexpr size_t kOutputAlignment = 64;
 // Chunks overrun their size by 8 keys or one bag, and their rows are aligned.
 // Another may join where there is little of them yet.
 constexpr size_t kChunkRowBytes =
-    (kLookupChunkWork + 8 * 64) * 512 + kLookupChunkSegments * kOutputAlignment;
+    (kMaxWholeWork + 8 * 64) * 512 + kLookupChunkSegments * kOutputAlignment;
 constexpr size_t kJoinableRowBytes = size_t{1} << 20;
 
 kernels::ElementType ElementTypeOf(DataType type) {
@@ -51,9 +51,9 @@ void NarrowTo(const LookupChunk& chunk, LookupPiece* piece) {
 
 absl::StatusOr<LookupPieces> LookupPieces::Create(GpuNode& node,
                                                   DeviceIndex home) {
-  const uint64_t max_keys = node.options().max_bag_keys + kLookupChunkWork;
+  const uint64_t max_keys = node.options().max_bag_keys + kMaxWholeWork;
   // A chunk has no more bags than work, or one.
-  const uint64_t max_bags = 2 * kLookupChunkWork;
+  const uint64_t max_bags = kMaxWholeWork;
   const auto pin = [&](uint64_t num_bytes) {
     return PinnedBuffer::Create(node.api(), node.id(home), num_bytes);
   };

@@ -27,6 +27,8 @@ namespace gatherd {
 inline constexpr uint64_t kLookupChunkWork = uint64_t{8} << 10;
 inline constexpr size_t kLookupChunkSegments = 48;
 static_assert(3 * kLookupChunkSegments <= kernels::kMaxSegments);
+// A context has room for as much in one batch, and for a bag of max_bag_keys.
+inline constexpr uint64_t kMaxWholeWork = 2 * kLookupChunkWork;
 
 struct LookupPiece {
   size_t task = 0;

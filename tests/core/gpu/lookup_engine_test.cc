@@ -132,13 +132,14 @@ class HeldLaunches {
 };
 
 std::unique_ptr<GpuNode> MakeNode(FakeCuda& cuda, int num_devices,
-                                  int num_contexts = 4) {
+                                  int num_contexts = 4,
+                                  uint64_t max_bag_keys = 1000) {
   GpuNodeOptions options;
   for (int i = 0; i < num_devices; ++i) options.devices.push_back(DeviceId{i});
   const std::vector<TableSpec> specs(4, Spec(KeySpace::kHashed));
   REQUIRE(PlanTables(specs, &options).ok());
   options.lookup_contexts_per_device = num_contexts;
-  options.max_bag_keys = 1000;
+  options.max_bag_keys = max_bag_keys;
   auto node = GpuNode::Create(cuda.api(), kernels::HostKernels(), options);
   REQUIRE(node.ok());
   return *std::move(node);
@@ -176,6 +177,83 @@ TEST_CASE("jobs that wait for a context are joined into one launch") {
   CHECK(second.job.launch_requests == 2);
   CHECK(third.job.launch_requests == 0);
   CHECK(node->lookups().num_queued() == 0);
+}
+
+TEST_CASE("a job of one batch is ended by the thread that brings it") {
+  FakeCuda cuda(2);
+  const auto node = MakeNode(cuda, 2);
+  const auto table = MakeTable(*node, KeySpace::kDense);
+  Fill(*table, kRows);
+  const auto ends_here = [&](size_t num_keys, int num_segments) {
+    TestJob job;
+    for (int i = 0; i < num_segments; ++i) job.Add(*table, i, num_keys);
+    std::thread::id thread;
+    job.job.done = [&, done = job.job.done](absl::Status status) {
+      thread = std::this_thread::get_id();
+      done(std::move(status));
+    };
+    node->lookups().Answer(&job.job);
+    job.CheckAnswer(kRows);
+    CHECK(job.job.times.submitted <= job.job.times.started);
+    CHECK(job.job.times.started <= job.job.times.finished);
+    if (thread != std::this_thread::get_id()) return false;
+    CHECK(job.job.launch_requests == 1);
+    return true;
+  };
+  CHECK(ends_here(1, 1));
+  CHECK(ends_here(kMaxWholeWork, 1));
+  CHECK(ends_here(kMaxWholeWork / kLookupChunkSegments, kLookupChunkSegments));
+  CHECK_FALSE(ends_here(kMaxWholeWork + 1, 1));
+  CHECK_FALSE(ends_here(kMaxWholeWork / 2 + 1, 2));
+  // Small ones that come one at a time are better off with the completer.
+  for (int i = 0; i < 20; ++i) ends_here(1, 1);
+  CHECK_FALSE(ends_here(1, 1));
+  CHECK(ends_here(kMaxWholeWork, 1));
+}
+
+TEST_CASE("many pooled keys are one batch") {
+  FakeCuda cuda(1);
+  const auto node = MakeNode(cuda, 1, /*num_contexts=*/4,
+                             /*max_bag_keys=*/40'000);
+  const auto table = MakeTable(*node, KeySpace::kDense);
+  Fill(*table, kRows);
+  int num_launches = 0;
+  kernels::ScopedLookupHooks hooks(
+      {[&](const kernels::LookupBatch&) { ++num_launches; },
+       [](const kernels::LookupBatch&) {}});
+  for (const size_t num_keys : {40'000, 40'001}) {
+    TestJob job;
+    job.Add(*table, 0, num_keys);
+    const std::vector<uint32_t> offsets = {0, 10'000, 20'000};
+    job.job.segments[0].batch.pooling = Pooling::kSum;
+    job.job.segments[0].batch.offsets = offsets;
+    num_launches = 0;
+    node->lookups().Answer(&job.job);
+    job.ended.WaitForNotification();
+    CHECK(job.status.ok());
+    CHECK((num_launches == 1) == (num_keys == 40'000));
+  }
+}
+
+TEST_CASE("a job that finds no context free leaves its thread") {
+  FakeCuda cuda(1);
+  const auto node = MakeNode(cuda, 1, /*num_contexts=*/1);
+  const auto table = MakeTable(*node, KeySpace::kHashed);
+  Fill(*table, 100);
+  TestJob first, second, third;
+  first.Add(*table, 0, 10);
+  second.Add(*table, 90, 20);
+  third.Add(*table, 50, 5);
+  HeldLaunches launches;
+  std::thread submitter([&] { node->lookups().Answer(&first.job); });
+  launches.WaitUntilHeld();
+  node->lookups().Answer(&second.job);
+  node->lookups().Answer(&third.job);
+  CHECK(node->lookups().num_queued() == 2);
+  launches.GoOn();
+  for (TestJob* job : {&first, &second, &third}) job->CheckAnswer(100);
+  submitter.join();
+  CHECK(second.job.launch_requests + third.job.launch_requests == 2);
 }
 
 TEST_CASE("what is not wanted any more is not launched") {
