@@ -182,16 +182,14 @@ absl::Status WireDecodedLookup::EncodeReply(
 }
 
 // Everything but large rows goes into `text`, which becomes a slice when such
-// rows come. Fields may stand in any order: those that follow the rows are of
-// known size only now.
+// rows come. Fields may stand in any order: rows stand last, so that a reply of
+// one table is two slices.
 void WireDecodedLookup::EncodeResult(size_t part, const LookupSegment& segment,
                                      std::string* text,
                                      std::vector<grpc::Slice>* slices) {
   const LookupBatch& batch = segment.batch;
   const LookupResult& result = segment.result;
   const uint64_t rows_bytes = RowBytesOf(part);
-  const uint64_t missing_bytes =
-      result.num_missing == 0 ? 0 : (batch.keys.size() + 7) / 8;
 
   std::string head;
   AppendNumberField(TableRows::kDataTypeFieldNumber,
@@ -199,15 +197,22 @@ void WireDecodedLookup::EncodeResult(size_t part, const LookupSegment& segment,
   AppendNumberField(TableRows::kDimFieldNumber, SpecOf(part).dim, &head);
   AppendNumberField(TableRows::kNumRowsFieldNumber, batch.num_output_rows(),
                     &head);
+  if (result.num_missing > 0) {
+    const size_t missing_bytes = (batch.keys.size() + 7) / 8;
+    AppendSizedFieldHeader(TableRows::kMissingFieldNumber, missing_bytes,
+                           &head);
+    head.append(reinterpret_cast<const char*>(segment.output.missing),
+                missing_bytes);
+  }
+  AppendNumberField(TableRows::kNumMissingFieldNumber, result.num_missing,
+                    &head);
+  AppendNumberField(TableRows::kRevisionFieldNumber, result.revision, &head);
   if (rows_bytes > 0) {
     AppendSizedFieldHeader(TableRows::kValuesFieldNumber, rows_bytes, &head);
   }
-  const uint64_t result_bytes =
-      head.size() + rows_bytes + SizedFieldBytes(missing_bytes) +
-      NumberFieldBytes(result.num_missing) + NumberFieldBytes(result.revision);
 
-  AppendSizedFieldHeader(v1::LookupResponse::kResultsFieldNumber, result_bytes,
-                         text);
+  AppendSizedFieldHeader(v1::LookupResponse::kResultsFieldNumber,
+                         head.size() + rows_bytes, text);
   text->append(head);
   if (rows_bytes <= kMaxCopiedBytes) {
     text->append(reinterpret_cast<const char*>(segment.output.rows),
@@ -217,14 +222,6 @@ void WireDecodedLookup::EncodeResult(size_t part, const LookupSegment& segment,
     text->clear();
     slices->push_back(block_->MakeSlice(segment.output.rows, rows_bytes));
   }
-  if (missing_bytes > 0) {
-    AppendSizedFieldHeader(TableRows::kMissingFieldNumber, missing_bytes, text);
-    text->append(reinterpret_cast<const char*>(segment.output.missing),
-                 missing_bytes);
-  }
-  AppendNumberField(TableRows::kNumMissingFieldNumber, result.num_missing,
-                    text);
-  AppendNumberField(TableRows::kRevisionFieldNumber, result.revision, text);
 }
 
 absl::Status WireDecodedLookup::MissingKeyError(

@@ -353,6 +353,21 @@ TEST_CASE_METHOD(LookupCodec, "a reply keeps its memory alive") {
   CHECK(counts.destroyed);
 }
 
+TEST_CASE_METHOD(LookupCodec, "a reply of one table is two slices") {
+  v1::TableLookup* part = Add("words", {1});        // a missing key
+  for (int i = 0; i < 200; ++i) part->add_keys(7);  // too many to be copied
+  auto decoded = Decode();
+  REQUIRE(decoded.ok());
+  auto segments = (*decoded)->AllocateReply({});
+  RunSegments(segments);
+  grpc::ByteBuffer reply;
+  REQUIRE((*decoded)->EncodeReply(segments, &reply).ok());
+  std::vector<grpc::Slice> slices;
+  REQUIRE(reply.Dump(&slices).ok());
+  REQUIRE(slices.size() == 2);
+  CHECK(slices[1].size() == 201 * 2 * sizeof(float));
+}
+
 TEST_CASE_METHOD(LookupCodec, "keys of 32 bits stand for the same numbers") {
   v1::TableLookup* part = Add("words", {});
   for (uint32_t key : {8u, 7u, 0xffff'ffffu}) part->add_keys32(key);
