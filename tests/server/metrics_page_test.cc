@@ -22,6 +22,32 @@ Config TwoTiers() {
   return TestConfig({spec});
 }
 
+TEST_CASE("the stages of lookups explain their latency") {
+  TestServer server(TestConfig({HashedSpec("words", 16, 100)}));
+  v1::LookupRequest request;
+  v1::TableLookup* const part = request.add_lookups();
+  part->set_table("words");
+  for (int i = 0; i < 50'000; ++i) part->add_keys(i % 100);
+  for (int i = 0; i < 20; ++i) {
+    REQUIRE(server
+                .SendBytes("/gatherd.v1.EmbeddingService/Lookup",
+                           request.SerializeAsString())
+                .ok());
+  }
+  double stages = 0;
+  for (const char* stage : {"decode", "queue", "device", "encode"}) {
+    const std::string label = std::string("{stage=\"") + stage + "\"}";
+    CHECK(server.Metric("gatherd_stage_duration_seconds_count" + label) == 20);
+    stages += server.Metric("gatherd_stage_duration_seconds_sum" + label);
+  }
+  const double whole = server.Metric(
+      "grpc_server_handling_seconds_sum{grpc_type=\"unary\",grpc_service="
+      "\"gatherd.v1.EmbeddingService\",grpc_method=\"Lookup\"}");
+  INFO(stages << " of " << whole << " s");
+  CHECK(stages <= whole);
+  CHECK(stages >= 0.9 * whole);
+}
+
 TEST_CASE("every documented series is there from the start, at 0") {
   TestServer server(TwoTiers());
   const std::string lookup =
