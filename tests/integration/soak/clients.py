@@ -46,13 +46,15 @@ class Caller:
             self._client = self.shared.connect()
             self._calls_left = CALLS_PER_CONNECTION
         self._calls_left -= 1
+        give_up = time.monotonic() + tables.CALL_TIMEOUT_S
         while True:
             try:
                 result = getattr(self._client, method)(*args, **fields)
                 self.counts[method] += 1
                 return result
             except gatherd.GatherdError as error:
-                if error.code.name != "RESOURCE_EXHAUSTED":
+                if (error.code.name != "RESOURCE_EXHAUSTED"
+                        or time.monotonic() > give_up):
                     raise
                 self.counts["refused"] += 1
                 time.sleep(0.05)
