@@ -24,8 +24,9 @@ struct GrpcEndpointOptions {
   std::shared_ptr<grpc::ServerCredentials> credentials;
   uint64_t max_message_bytes;
   // What requests may take in the transport. It reads a request wholly before
-  // anyone can count it: beyond this gRPC reads slowly, then ends calls with
-  // UNAVAILABLE. Never less than 128 MiB, or than two of the largest requests.
+  // anyone can count it: beyond this gRPC reads slowly, then resets calls
+  // (RESOURCE_EXHAUSTED) and connections (UNAVAILABLE). Never less than 128
+  // MiB, or than two of the largest requests.
   uint64_t max_request_bytes;
   bool reflection;
 };
