@@ -22,6 +22,11 @@ namespace {
 constexpr int kMinReplyThreads = 2;
 constexpr int kMaxReplyThreads = 16;
 
+// Of lookup contexts: for each thread that receives requests, since it answers
+// one by itself, and so many for jobs that are cut into chunks.
+constexpr int kContextsForChunks = 4;
+constexpr int kMinContextsADevice = 4;
+
 bool IsOnGpu(const TableSpec& spec) {
   return spec.tiers.front().kind == TierKind::kGpu;
 }
@@ -66,6 +71,11 @@ absl::StatusOr<std::unique_ptr<GpuEngine>> GpuEngine::Create(
   node_options.num_reply_threads =
       std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 2,
                  kMinReplyThreads, kMaxReplyThreads);
+  // gRPC receives with as many threads as there are reply threads.
+  const int num_contexts = node_options.num_reply_threads + kContextsForChunks;
+  const int num_devices = static_cast<int>(node_options.devices.size());
+  node_options.lookup_contexts_per_device = std::max(
+      kMinContextsADevice, (num_contexts + num_devices - 1) / num_devices);
   absl::Status status = PlanTables(gpu_tables, &node_options);
   if (!status.ok()) return status;
   auto node =
