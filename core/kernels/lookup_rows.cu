@@ -10,24 +10,6 @@ bool IsPlain(const LookupSegment& s) {
          s.table.stamps == nullptr;
 }
 
-template <bool kHashed>
-cudaError_t LaunchPlain(const LookupPart& part, cudaStream_t stream) {
-  // A small parameter block costs less to launch.
-  constexpr Variant kPlain = Variant::kPlain;
-  const bool few_keys = HasFewKeys(part);
-  if (part.num_segments <= 1) {
-    return few_keys ? LaunchRows<kHashed, kPlain, 1, kFewKeys>(part, stream)
-                    : LaunchRows<kHashed, kPlain, 1, 0>(part, stream);
-  }
-  if (part.num_segments <= kFewSegments) {
-    return few_keys
-               ? LaunchRows<kHashed, kPlain, kFewSegments, kFewKeys>(part,
-                                                                     stream)
-               : LaunchRows<kHashed, kPlain, kFewSegments, 0>(part, stream);
-  }
-  return LaunchRows<kHashed, kPlain, kMaxSegments, 0>(part, stream);
-}
-
 }  // namespace
 
 cudaError_t LaunchLookupRows(const LookupPart& part, cudaStream_t stream) {
@@ -38,8 +20,8 @@ cudaError_t LaunchLookupRows(const LookupPart& part, cudaStream_t stream) {
     plain = plain && IsPlain(part.segment(i));
   }
   if (!plain) return LaunchGeneralRows(part, hashed, stream);
-  return hashed ? LaunchPlain<true>(part, stream)
-                : LaunchPlain<false>(part, stream);
+  return hashed ? LaunchRows<true, Variant::kPlain>(part, stream)
+                : LaunchRows<false, Variant::kPlain>(part, stream);
 }
 
 }  // namespace gatherd::kernels

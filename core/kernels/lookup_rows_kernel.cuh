@@ -173,7 +173,7 @@ inline uint32_t KeysPerWarp(const LookupSegment& s) {
 }
 
 template <bool kHashed, Variant kVariant, int kCapacity, int kNumKeys>
-cudaError_t LaunchRows(const LookupPart& part, cudaStream_t stream) {
+cudaError_t LaunchSized(const LookupPart& part, cudaStream_t stream) {
   BatchParams<kCapacity, kNumKeys> params;
   const uint32_t num_blocks =
       FillParams(part, &params, [](const LookupSegment& s, SegmentParams* p) {
@@ -186,6 +186,24 @@ cudaError_t LaunchRows(const LookupPart& part, cudaStream_t stream) {
   return LaunchAndReport(
       LookupRowsKernel<kHashed, kVariant, kCapacity, kNumKeys>, num_blocks,
       &params, stream);
+}
+
+// With the smallest parameter block that holds the part: it costs less to
+// launch.
+template <bool kHashed, Variant kVariant>
+cudaError_t LaunchRows(const LookupPart& part, cudaStream_t stream) {
+  const bool few_keys = HasFewKeys(part);
+  if (part.num_segments <= 1) {
+    return few_keys ? LaunchSized<kHashed, kVariant, 1, kFewKeys>(part, stream)
+                    : LaunchSized<kHashed, kVariant, 1, 0>(part, stream);
+  }
+  if (part.num_segments <= kFewSegments) {
+    return few_keys
+               ? LaunchSized<kHashed, kVariant, kFewSegments, kFewKeys>(part,
+                                                                        stream)
+               : LaunchSized<kHashed, kVariant, kFewSegments, 0>(part, stream);
+  }
+  return LaunchSized<kHashed, kVariant, kMaxSegments, 0>(part, stream);
 }
 
 }  // namespace gatherd::kernels
