@@ -13,8 +13,6 @@
 
 namespace gatherd::kernels {
 
-inline constexpr int kWarpsPerBlock = kBlockThreads / kWarpSize;
-
 struct SegmentParams {
   LookupSegment segment;
   uint32_t items_per_warp = 0;  // keys, or bags
@@ -78,10 +76,10 @@ inline ReportParams MakeReportParams(const LookupPart& part) {
   return report;
 }
 
-// Fills the parameters of a launch and returns its number of blocks. `lay_out`
-// sets items_per_warp, units_per_row and unit_magic of a segment and returns
-// its number of items; segments without any are left out.
-template <int kCapacity, int kNumKeys, class LayOut>
+// Fills the parameters of a launch and returns its number of blocks, each of
+// kThreads. `lay_out` sets items_per_warp, units_per_row and unit_magic of a
+// segment and returns its number of items; segments without any are left out.
+template <int kThreads, int kCapacity, int kNumKeys, class LayOut>
 uint32_t FillParams(const LookupPart& part,
                     BatchParams<kCapacity, kNumKeys>* params,
                     const LayOut& lay_out) {
@@ -105,7 +103,7 @@ uint32_t FillParams(const LookupPart& part,
       std::copy_n(p.segment.keys, p.segment.num_keys, params->keys + num_keys);
       num_keys += p.segment.num_keys;
     }
-    const uint32_t items_per_block = p.items_per_warp * kWarpsPerBlock;
+    const uint32_t items_per_block = p.items_per_warp * (kThreads / kWarpSize);
     num_blocks += (num_items + items_per_block - 1) / items_per_block;
     params->num_segments++;
   }
@@ -118,13 +116,15 @@ uint32_t FillParams(const LookupPart& part,
 }
 
 // Launches a kernel, and the report after it if it sends none itself.
-template <class Params>
+template <int kThreads, class Params>
 cudaError_t LaunchAndReport(void (*kernel)(Params), uint32_t num_blocks,
                             Params* params, cudaStream_t stream) {
   const ReportParams report = params->report;
-  const bool apart = report.done != nullptr && num_blocks > kMaxReportingBlocks;
+  constexpr uint32_t kMaxBlocks = kMaxReportingThreads / kThreads;
+  static_assert(kMaxBlocks < kCountedBlock);
+  const bool apart = report.done != nullptr && num_blocks > kMaxBlocks;
   if (apart) params->report.done = nullptr;
-  kernel<<<num_blocks, kBlockThreads, 0, stream>>>(*params);
+  kernel<<<num_blocks, kThreads, 0, stream>>>(*params);
   const cudaError_t error = cudaGetLastError();
   if (error != cudaSuccess || !apart) return error;
   return LaunchReport(report, stream);

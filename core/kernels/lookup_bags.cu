@@ -19,13 +19,14 @@ void LayOut(const LookupSegment& s, SegmentParams* p) {
 template <class Row, bool kHashed, bool kToInt8, int kCapacity>
 cudaError_t Launch(const LookupPart& part, cudaStream_t stream) {
   BatchParams<kCapacity> params;
-  const uint32_t num_blocks =
-      FillParams(part, &params, [](const LookupSegment& s, SegmentParams* p) {
+  const uint32_t num_blocks = FillParams<kBagThreads>(
+      part, &params, [](const LookupSegment& s, SegmentParams* p) {
         LayOut<Row>(s, p);
         return s.num_bags * p->units_per_row;
       });
-  return LaunchAndReport(LookupBagsKernel<Row, kHashed, kToInt8, kCapacity>,
-                         num_blocks, &params, stream);
+  return LaunchAndReport<kBagThreads>(
+      LookupBagsKernel<Row, kHashed, kToInt8, kCapacity>, num_blocks, &params,
+      stream);
 }
 
 template <class Row>

@@ -6,9 +6,9 @@
 // group takes it. Rows are added in the order of keys, product and sum each
 // rounded to float32, so that the result is the CPU's, bit for bit.
 //
-// Grid: blocks of 256 threads over the items of all segments, one after
-// another; an item is a bag, or 32 parts of a bag whose rows have more. Bytes
-// moved a key: 8, the index line if hashed, the row. Bound by HBM or L2.
+// Grid: blocks of 64 threads over the items of all segments, one after another;
+// an item is a bag, or 32 parts of a bag whose rows have more. Bytes moved a
+// key: 8, the index line if hashed, the row. Bound by HBM or L2.
 #ifndef GATHERD_CORE_KERNELS_LOOKUP_BAGS_CUH_
 #define GATHERD_CORE_KERNELS_LOOKUP_BAGS_CUH_
 
@@ -17,6 +17,11 @@
 #include "core/kernels/store.cuh"
 
 namespace gatherd::kernels {
+
+// Small, as a block keeps its place until its last bag is done: 4 % over 256
+// where keys are skewed.
+inline constexpr int kBagThreads = 64;
+inline constexpr int kBagWarps = kBagThreads / kWarpSize;
 
 struct BagRows {
   const char* rows[kWarpSize];
@@ -329,14 +334,14 @@ __device__ __forceinline__ void PoolWarp(const SegmentParams& params,
 
 // kToInt8: some segment's output is int8. Kept apart for its registers.
 template <class Row, bool kHashed, bool kToInt8, int kCapacity>
-__global__ void __launch_bounds__(kBlockThreads, kToInt8 ? 2 : 4)
+__global__ void __launch_bounds__(kBagThreads, kToInt8 ? 8 : 16)
     LookupBagsKernel(const __grid_constant__ BatchParams<kCapacity> batch) {
-  __shared__ BagRows lists[kWarpsPerBlock];
+  __shared__ BagRows lists[kBagWarps];
   const unsigned warp = threadIdx.x / kWarpSize;
   const uint32_t segment = SegmentOfBlock(batch);
   const SegmentParams& params = batch.segments[segment];
   const uint32_t first =
-      ((blockIdx.x - batch.first_blocks[segment]) * kWarpsPerBlock + warp) *
+      ((blockIdx.x - batch.first_blocks[segment]) * kBagWarps + warp) *
       params.items_per_warp;
   if (first < params.segment.num_bags * params.units_per_row) {
     LookupCounters* const counters =

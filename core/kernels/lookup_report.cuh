@@ -10,7 +10,7 @@
 
 namespace gatherd::kernels {
 
-inline constexpr int kBlockThreads = 256;
+inline constexpr int kBlockThreads = 256;  // but for pooling
 
 // Counters are sent as words.
 inline constexpr uint32_t kWordsPerCounters =
@@ -31,10 +31,10 @@ struct ReportParams {
   bool is_only = false;  // launch of the batch
 };
 
-// Launches of more blocks leave the report to a kernel of its own, so that no
+// Launches of more threads leave the report to a kernel of its own, so that no
 // block waits at its end for its stores: with 16,384 blocks that cost a quarter
 // of the time. An H200 runs as many as this at once.
-inline constexpr uint32_t kMaxReportingBlocks = 1056;
+inline constexpr uint32_t kMaxReportingThreads = 1056 * 256;
 
 cudaError_t LaunchReport(const ReportParams& report, cudaStream_t stream);
 
@@ -69,16 +69,16 @@ template <uint32_t kInFlight>
 __device__ __forceinline__ void MoveWords(uint32_t* words, uint32_t count,
                                           uint32_t* host) {
   for (uint32_t start = threadIdx.x; start < count;
-       start += kBlockThreads * kInFlight) {
+       start += blockDim.x * kInFlight) {
     uint32_t v[kInFlight];
 #pragma unroll
     for (uint32_t u = 0; u < kInFlight; u++) {
-      const uint32_t i = start + u * kBlockThreads;
+      const uint32_t i = start + u * blockDim.x;
       if (i < count) v[u] = __ldcg(words + i);
     }
 #pragma unroll
     for (uint32_t u = 0; u < kInFlight; u++) {
-      const uint32_t i = start + u * kBlockThreads;
+      const uint32_t i = start + u * blockDim.x;
       if (i >= count) continue;
       host[i] = v[u];
       words[i] = 0;
@@ -92,7 +92,7 @@ template <uint32_t kInFlight>
 __device__ __forceinline__ void SendReport(const ReportParams& report) {
   bool any_missing = false;
   for (uint32_t i = threadIdx.x; i < report.num_counter_words;
-       i += kBlockThreads) {
+       i += blockDim.x) {
     const uint32_t count = __ldcg(report.counters + i);
     if (count == 0) continue;
     report.host_counters[i] = count;
@@ -107,6 +107,10 @@ __device__ __forceinline__ void SendReport(const ReportParams& report) {
   if (threadIdx.x == 0) SignalDone(report);
 }
 
+// What a block that counted something adds to the number of blocks that came.
+// Above all numbers of blocks that report.
+inline constexpr uint32_t kCountedBlock = 1 << 16;
+
 // Called by all threads of every block as the last thing, after a barrier that
 // follows all else they write. The last block to come sends the report.
 // `counted`, of thread 0: whether the block counted anything. Where no block
@@ -114,20 +118,18 @@ __device__ __forceinline__ void SendReport(const ReportParams& report) {
 __device__ __forceinline__ void FinishBlock(const ReportParams& report,
                                             bool counted) {
   if (report.done == nullptr) return;
-  constexpr uint32_t kCounted = 1 << 16;  // above all numbers of blocks
-  static_assert(kMaxReportingBlocks < kCounted);
   __shared__ bool must_send;
   if (threadIdx.x == 0) {
-    const uint32_t mine = counted || !report.is_only ? kCounted + 1 : 1;
+    const uint32_t mine = counted || !report.is_only ? kCountedBlock + 1 : 1;
     // What the threads of the block wrote, seen at the barrier, comes before
     // the count; what all blocks wrote, before the report.
     __threadfence();
     const uint32_t sum = atomicAdd(report.blocks_left, mine) + mine;
     must_send = false;
-    if (sum % kCounted == gridDim.x) {
+    if (sum % kCountedBlock == gridDim.x) {
       __threadfence();
       *report.blocks_left = 0;
-      must_send = sum > kCounted;
+      must_send = sum > kCountedBlock;
       if (!must_send) SignalDone(report);
     }
   }

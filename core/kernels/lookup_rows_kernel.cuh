@@ -12,6 +12,8 @@
 
 namespace gatherd::kernels {
 
+inline constexpr int kWarpsPerBlock = kBlockThreads / kWarpSize;
+
 // Parts of 16 bytes in flight a lane. Two measured best for dense rows, four
 // for hashed ones.
 inline constexpr int kDenseInFlight = 2;
@@ -175,15 +177,15 @@ inline uint32_t KeysPerWarp(const LookupSegment& s) {
 template <bool kHashed, Variant kVariant, int kCapacity, int kNumKeys>
 cudaError_t LaunchSized(const LookupPart& part, cudaStream_t stream) {
   BatchParams<kCapacity, kNumKeys> params;
-  const uint32_t num_blocks =
-      FillParams(part, &params, [](const LookupSegment& s, SegmentParams* p) {
+  const uint32_t num_blocks = FillParams<kBlockThreads>(
+      part, &params, [](const LookupSegment& s, SegmentParams* p) {
         const unsigned row_bytes = OutputRowBytes(s);
         p->items_per_warp = KeysPerWarp(s);
         p->units_per_row = row_bytes / CommonUnit(row_bytes, 16);
         p->unit_magic = CeilReciprocal(p->units_per_row);
         return s.num_keys;
       });
-  return LaunchAndReport(
+  return LaunchAndReport<kBlockThreads>(
       LookupRowsKernel<kHashed, kVariant, kCapacity, kNumKeys>, num_blocks,
       &params, stream);
 }
