@@ -3,7 +3,7 @@
 #ifndef GATHERD_CORE_KERNELS_FIND_ENTRY_CUH_
 #define GATHERD_CORE_KERNELS_FIND_ENTRY_CUH_
 
-#include "core/kernels/lookup.cuh"
+#include "core/kernels/find_hashed.cuh"
 #include "core/kernels/write_batch.h"
 
 namespace gatherd::kernels {

@@ -13,6 +13,7 @@
 #define GATHERD_CORE_KERNELS_LOOKUP_BAGS_CUH_
 
 #include "core/kernels/batch_params.cuh"
+#include "core/kernels/find_hashed.cuh"
 #include "core/kernels/lookup_stamps.cuh"
 #include "core/kernels/store.cuh"
 
@@ -92,8 +93,9 @@ __device__ __forceinline__ bool ListRows(const BagSegment& from,
   const LookupSegment& s = from.segment;
   const bool valid = at < item.end;
   const bool hashed = kHashed && s.table.index != nullptr;
-  const RowPlace place = hashed ? FindHashed<8>(s.table, key, valid, lane)
-                                : FindDense(s.table, key);
+  const RowPlace place =
+      hashed ? FindHashed<8, Buckets::kOfAll>(s.table, key, valid, lane)
+             : FindDense(s.table, key);
   NoteKey(from, at, place, valid && item.counts, lane);
   if (hashed && s.table.stamps != nullptr) {
     RowStamp(s.table, place, valid && item.counts).Write();

@@ -1,34 +1,33 @@
 // Lookup without pooling: the kernel. Grid: blocks of 256 threads over the keys
-// of all segments, one after another; a warp takes 8 keys of a dense table or
-// 8 to 32 of a hashed one. Bytes moved a key: 8 read, 128 of
-// the index if hashed (1.13 lines at load 0.9), the row read, the row written.
-// Bound by HBM; docs/benchmarks.md has it beside the ceiling programs.
+// of all segments, one after another; a warp takes 8 to 32 keys of one table.
+// Bytes moved a key: 8 read, 128 of the index if hashed (1.13 lines at load
+// 0.9), the row read, the row written. Bound by HBM; docs/benchmarks.md has it
+// beside the ceiling programs.
 #ifndef GATHERD_CORE_KERNELS_LOOKUP_ROWS_KERNEL_CUH_
 #define GATHERD_CORE_KERNELS_LOOKUP_ROWS_KERNEL_CUH_
 
 #include "core/kernels/lookup_launch.h"
 #include "core/kernels/lookup_rows.cuh"
+#include "core/kernels/lookup_rows_hashed.cuh"
 #include "core/kernels/lookup_stamps.cuh"
 
 namespace gatherd::kernels {
 
 inline constexpr int kWarpsPerBlock = kBlockThreads / kWarpSize;
 
-// Parts of 16 bytes in flight a lane. Two measured best for dense rows, four
-// for hashed ones.
+// Parts of 16 bytes of dense rows in flight a lane: what measured best.
 inline constexpr int kDenseInFlight = 2;
-inline constexpr int kHashedInFlight = 4;
 
 // kPlain: every row goes out as it is, in 16-byte parts, whoever owns it, and
 // none is stamped. Half the registers of kGeneral, and what most requests ask
 // for.
 enum class Variant { kPlain, kGeneral };
 
-// How many blocks shall fit on an SM: hashed plain rows would take a few
-// registers more than this allows, and be slower.
+// How many blocks shall fit on an SM. Five would leave hashed plain rows too
+// few registers for looking at second buckets while rows are on their way.
 template <bool kHashed, Variant kVariant>
 inline constexpr int kBlocksPerSm =
-    kHashed&& kVariant == Variant::kPlain ? 5 : 1;
+    kHashed&& kVariant == Variant::kPlain ? 4 : 1;
 
 template <bool kRelaxed, int kInFlight>
 __device__ __forceinline__ void WriteAnyRows(const SegmentParams& params,
@@ -77,28 +76,21 @@ __device__ __forceinline__ KeyFate LookUpWarp(
     mine = mine && OwnerOf(s.table, key) == batch.only_shard;
   }
   const bool hashed = kHashed && s.table.index != nullptr;
+  if (!kGeneral && hashed && params.items_per_warp == kWarpSize) {
+    return CopyHashedRows(params, batch.this_shard, first, key, mine, list,
+                          lane);
+  }
   RowPlace place;
   if (!hashed) {
     place = FindDense(s.table, key);
-  } else if (params.items_per_warp == kWarpSize) {
-    place = FindHashed<8>(s.table, key, mine, lane);
-  } else if (params.items_per_warp == 16) {
-    place = FindHashed<4>(s.table, key, mine, lane);
+  } else if (kGeneral && batch.only_shard != kAllShards) {
+    place = FindSome<Buckets::kOfWanted>(params, key, mine, lane);
   } else {
-    place = FindHashed<2>(s.table, key, mine, lane);
+    place = FindSome<Buckets::kOfAll>(params, key, mine, lane);
   }
 
-  KeyFate fate = KeyFate::kNoKey;
-  if (mine) {
-    fate = place.shard == kNoShard           ? KeyFate::kMissing
-           : place.shard == batch.this_shard ? KeyFate::kLocal
-                                             : KeyFate::kRemote;
-  }
-  const unsigned missing = __ballot_sync(kFullWarp, fate == KeyFate::kMissing);
-  // A word is shared by warps of fewer than 32 keys.
-  if (missing != 0 && lane == 0) {
-    atomicOr(s.missing + first / 32, missing << (first % 32));
-  }
+  const KeyFate fate = FateOf(place, mine, batch.this_shard);
+  NoteMissing(s, fate, first, lane);
 
   if (kGeneral) {
     const unsigned listed = __ballot_sync(kFullWarp, mine);
@@ -156,7 +148,7 @@ __global__ void __launch_bounds__(kBlockThreads,
   FinishBlock(batch.report, counted);
 }
 
-inline uint32_t KeysPerWarp(const LookupSegment& s) {
+inline uint32_t KeysPerWarp(const LookupSegment& s, bool all_shards) {
   // A dense warp copies two parts a lane; fewer measured worse, and more, too.
   constexpr uint32_t kDenseParts = kDenseInFlight * kWarpSize;
   // Few keys are spread over more warps, for the shorter way of each.
@@ -167,6 +159,8 @@ inline uint32_t KeysPerWarp(const LookupSegment& s) {
            : s.num_keys <= kMediumSegment ? 16
                                           : kWarpSize;
   }
+  // Of a batch that is split, some keys are others'.
+  if (!all_shards && s.num_keys > kSmallSegment) return kWarpSize;
   uint32_t keys = 8;
   while (keys < kWarpSize && keys * s.table.row_stride / 16 < kDenseParts) {
     keys *= 2;
@@ -177,10 +171,11 @@ inline uint32_t KeysPerWarp(const LookupSegment& s) {
 template <bool kHashed, Variant kVariant, int kCapacity, int kNumKeys>
 cudaError_t LaunchSized(const LookupPart& part, cudaStream_t stream) {
   BatchParams<kCapacity, kNumKeys> params;
+  const bool all_shards = part.batch->only_shard == kAllShards;
   const uint32_t num_blocks = FillParams<kBlockThreads>(
-      part, &params, [](const LookupSegment& s, SegmentParams* p) {
+      part, &params, [&](const LookupSegment& s, SegmentParams* p) {
         const unsigned row_bytes = OutputRowBytes(s);
-        p->items_per_warp = KeysPerWarp(s);
+        p->items_per_warp = KeysPerWarp(s, all_shards);
         p->units_per_row = row_bytes / CommonUnit(row_bytes, 16);
         p->unit_magic = CeilReciprocal(p->units_per_row);
         return s.num_keys;

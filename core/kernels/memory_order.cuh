@@ -82,9 +82,13 @@ __device__ __forceinline__ void FenceAcquireRelease() {
   asm volatile("fence.acq_rel.sys;" ::: "memory");
 }
 
-// Where all that take part are on one GPU.
-__device__ __forceinline__ void FenceOnGpu() {
-  asm volatile("fence.acq_rel.gpu;" ::: "memory");
+// Among all that read and write a table: those of one shard run on its GPU.
+__device__ __forceinline__ void FenceTable(const TableRef& t) {
+  if (t.shards.num_shards == 1) {
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+  } else {
+    FenceAcquireRelease();
+  }
 }
 
 // Returns what was there; equal to `expected` if it was replaced.
