@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t kKeyMemory = uint64_t{1} << 30;
 constexpr uint64_t kOutputMemory = uint64_t{5} << 30;
-constexpr uint32_t kMaxKeys = 4 << 20;
+constexpr uint32_t kMaxKeys = 8 << 20;
 
 __global__ void FillOffsets(uint32_t* offsets, uint32_t count, uint32_t step) {
   const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -89,26 +89,33 @@ __global__ void FillKeysKernel(int64_t* keys, uint64_t count, uint64_t num_rows,
   }
 }
 
+// Where the row of a key is; null if there is none.
+__device__ RowPlace FindOne(const TableRef& t, int64_t key) {
+  if (t.index == nullptr) return FindDense(t, key);
+  const KeyPlace place = PlaceOf(key, t);
+  const auto* const index = reinterpret_cast<const IndexEntry*>(
+      reinterpret_cast<uint64_t>(t.index) + place.shard * t.index_shard_bytes);
+  uint32_t at = FindInBucket(index, place.first, key, kValid);
+  if (at == kAbsentPlace) at = FindInBucket(index, place.second, key, kValid);
+  return HashedRow(t, place.shard, at == kAbsentPlace ? 0 : index[at].row + 1);
+}
+
 // One key a thread: counts the output rows that are not the key's.
 __global__ void VerifyKernel(TableRef t, const int64_t* keys, uint32_t count,
                              const uint32_t* output, uint32_t row_words,
                              uint32_t* num_wrong) {
   const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= count) return;
-  uint64_t slot = static_cast<uint64_t>(keys[i]);
-  bool found = slot < t.num_rows;
-  if (t.index != nullptr) {
-    const KeyPlace place = PlaceOf(keys[i], t);
-    uint32_t at = FindInBucket(t.index, place.first, keys[i], kValid);
-    if (at == kAbsentPlace) {
-      at = FindInBucket(t.index, place.second, keys[i], kValid);
-    }
-    found = at != kAbsentPlace;
-    if (found) slot = t.index[at].row;
-  }
+  const RowPlace place = FindOne(t, keys[i]);
+  const bool found = place.shard != kNoShard;
+  const uint64_t first =
+      found ? static_cast<uint64_t>(place.row - t.rows -
+                                    place.shard * t.rows_shard_bytes) /
+                  4
+            : 0;
   bool wrong = false;
   for (uint32_t w = 0; w < row_words; w++) {
-    const uint32_t expected = found ? WordOf(slot * row_words + w) : 0;
+    const uint32_t expected = found ? WordOf(first + w) : 0;
     wrong = wrong || output[uint64_t{i} * row_words + w] != expected;
   }
   if (wrong) atomicAdd(num_wrong, 1);
@@ -172,33 +179,46 @@ BenchTable MakeDense(char* memory, uint64_t bytes, ElementType type,
 }
 
 TableRef MakeIndex(uint64_t num_rows, double load, char* rows) {
+  TableRef table;
+  table.num_buckets = BucketsFor(num_rows, load);
+  table.index = static_cast<const IndexEntry*>(Allocate(
+      uint64_t{table.num_buckets} * kEntriesPerBucket * sizeof(IndexEntry)));
+  table.rows = rows;
+  table.default_row = static_cast<const char*>(Allocate(1 << 16));
+  table.seed = 77;
+  FillIndex(table, 0, num_rows);
+  return table;
+}
+
+uint32_t BucketsFor(uint64_t num_rows, double load) {
+  return static_cast<uint32_t>(static_cast<double>(num_rows) / load /
+                               kEntriesPerBucket) +
+         1;
+}
+
+void FillIndex(const TableRef& table, uint32_t shard, uint64_t num_keys) {
   constexpr uint32_t kStep = 1 << 20;
   constexpr uint32_t kDim = 4;  // as short as rows can be
   WriteBatch b;
-  b.table.num_buckets = static_cast<uint32_t>(static_cast<double>(num_rows) /
-                                              load / kEntriesPerBucket) +
-                        1;
-  b.table.index = static_cast<const IndexEntry*>(Allocate(
-      uint64_t{b.table.num_buckets} * kEntriesPerBucket * sizeof(IndexEntry)));
-  b.table.rows = rows;
+  b.table = table;
   b.table.row_stride = kDim * 4;
-  b.table.default_row = static_cast<const char*>(Allocate(1 << 16));
-  b.table.seed = 77;
+  b.shard = shard;
   b.dim = kDim;
   auto* const keys = static_cast<int64_t*>(Allocate(kStep * 8));
   auto* const free_rows = static_cast<uint32_t*>(Allocate(kStep * 4));
+  void* const values = Allocate(uint64_t{kStep} * kDim * 4);
   b.keys = keys;
-  b.values = Allocate(uint64_t{kStep} * kDim * 4);
+  b.values = values;
   b.counters = static_cast<WriteCounters*>(Allocate(sizeof(WriteCounters)));
   char* const workspace = static_cast<char*>(
       Allocate(WriteWorkspaceBytes(kStep, kDim, WorkspaceFor::kAdd)));
   b.workspace = DivideWorkspace(workspace, kStep, kDim, WorkspaceFor::kAdd);
-  for (uint64_t first = 0; first < num_rows; first += kStep) {
+  uint32_t num_rows = 0;
+  for (uint64_t first = 0; first < num_keys; first += kStep) {
     b.num_keys =
-        static_cast<uint32_t>(std::min<uint64_t>(kStep, num_rows - first));
+        static_cast<uint32_t>(std::min<uint64_t>(kStep, num_keys - first));
     TableKeys<<<kStep / 256, 256>>>(keys, first, b.num_keys);
-    Iota<<<kStep / 256, 256>>>(free_rows, static_cast<uint32_t>(first),
-                               b.num_keys);
+    Iota<<<kStep / 256, 256>>>(free_rows, num_rows, b.num_keys);
     Check(DeduplicateAsync(b, nullptr));
     Check(FindTargetsAsync(b, nullptr));
     Check(WriteRowsAsync(b, free_rows, nullptr));
@@ -206,12 +226,17 @@ TableRef MakeIndex(uint64_t num_rows, double load, char* rows) {
     WriteCounters counters;
     Check(cudaMemcpy(&counters, b.counters, sizeof(counters),
                      cudaMemcpyDeviceToHost));
-    if (counters.num_inserted != b.num_keys) {
+    num_rows += counters.num_inserted;
+    if (counters.num_failed != 0 || counters.num_existing != 0) {
       std::fprintf(stderr, "could not fill an index\n");
       std::exit(1);
     }
   }
-  return b.table;
+  for (void* memory :
+       {static_cast<void*>(keys), static_cast<void*>(free_rows), values,
+        static_cast<void*>(b.counters), static_cast<void*>(workspace)}) {
+    Check(cudaFree(memory));
+  }
 }
 
 BenchTable WithRows(const TableRef& index, uint64_t num_rows, ElementType type,
@@ -235,13 +260,13 @@ void FillKeys(int64_t* keys, uint64_t count, const BenchTable& table,
 
 uint32_t CountWrongRows(const BenchTable& table, const int64_t* keys,
                         uint32_t count, const void* output) {
-  static auto* const num_wrong = static_cast<uint32_t*>(Allocate(4));
-  Check(cudaMemset(num_wrong, 0, 4));
+  auto* const num_wrong = static_cast<uint32_t*>(Allocate(4));
   VerifyKernel<<<count / 256 + 1, 256>>>(table.ref, keys, count,
                                          static_cast<const uint32_t*>(output),
                                          table.ref.row_stride / 4, num_wrong);
   uint32_t wrong = 0;
   Check(cudaMemcpy(&wrong, num_wrong, 4, cudaMemcpyDeviceToHost));
+  Check(cudaFree(num_wrong));
   return wrong;
 }
 

@@ -13,7 +13,7 @@ namespace gatherd::kernels {
 // Ends the program on an error.
 void Check(cudaError_t error);
 
-// Device memory, or pinned host memory, of zeros; never freed.
+// Device memory, or pinned host memory, of zeros; for good, unless freed.
 void* Allocate(uint64_t bytes);
 void* AllocatePinned(uint64_t bytes);
 
@@ -33,6 +33,10 @@ BenchTable MakeDense(char* memory, uint64_t bytes, ElementType type,
                      uint32_t dim);
 // An index over `num_rows` random keys; WithRows gives them rows.
 TableRef MakeIndex(uint64_t num_rows, double load, char* rows);
+uint32_t BucketsFor(uint64_t num_rows, double load);
+// Puts the first `num_keys` of the same keys into a table of several shards:
+// those that `shard` owns, on the device that has it.
+void FillIndex(const TableRef& table, uint32_t shard, uint64_t num_keys);
 BenchTable WithRows(const TableRef& index, uint64_t num_rows, ElementType type,
                     uint32_t dim);
 void FillRows(char* memory, uint64_t bytes);

@@ -21,6 +21,7 @@ NOT_RUN = {
     "helm ": "no cluster; tests/deploy/helm renders and serves the chart",
     "kubectl ": "no cluster",
     "nvidia-smi": "no GPU",
+    "tests/bench/gpu_scale_bench.py": "no GPU",
     "dmesg": "the kernel's log is not everyone's",
     "cat /sys/kernel/mm/transparent_hugepage": "not every kernel has it",
     "gatherctl --address=HOST:7400 --ca=": "TLS: security_test has it",
