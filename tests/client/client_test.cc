@@ -226,6 +226,26 @@ TEST_CASE("Messages over gRPC's default of 4 MiB pass") {
   CHECK(rows.Floats(599'999) == std::vector<float>{0, 0});
 }
 
+TEST_CASE("Rows outlive the client and the connection") {
+  std::vector<LookupReply> replies;
+  for (int i = 0; i < 3; ++i) {
+    FakeServer server;
+    const auto client = Connect(OptionsFor(server));
+    const std::vector<int64_t> keys(50'000, 3);
+    auto reply = client->Lookup({{"items", keys}, {"words", kKeys}});
+    REQUIRE(reply.ok());
+    replies.push_back(*std::move(reply));
+  }
+  absl::SleepFor(absl::Milliseconds(50));  // gRPC winds down behind our back
+  for (const LookupReply& reply : replies) {
+    for (size_t i = 0; i < 50'000; ++i) {
+      REQUIRE(reply[0].Floats(i) == std::vector<float>{0, 0});
+    }
+    CHECK(reply[1].IsMissing(1));
+  }
+  replies.clear();
+}
+
 TEST_CASE("The token travels as a bearer token") {
   FakeServer server;
   ClientOptions options = OptionsFor(server);
