@@ -67,6 +67,7 @@ class ShardedClient:
             raise ValueError(f"lost_keys is {lost_keys!r}; allowed are "
                              "'fail' and 'missing'")
         self._keeps_lost = lost_keys == "missing"
+        self._is_closed = False
         self._shapes: Dict[str, sharding.Shape] = {}
         self._clients = [clients.Client(name, **options)
                          for name in self._names]
@@ -82,6 +83,7 @@ class ShardedClient:
 
     def close(self) -> None:
         """Ends the connections; calls in flight end with CANCELLED."""
+        self._is_closed = True
         for client in self._clients:
             client.close()
         self._pool.shutdown()
@@ -163,8 +165,7 @@ class ShardedClient:
                      if cut.requests[i] is not None]
             if asked:
                 part = [cuts[c].requests[i] for c in asked]
-                calls.append(
-                    (i, asked, self._pool.submit(ask, client, part)))
+                calls.append((i, asked, self._submit(ask, client, part)))
         futures.wait([future for _, _, future in calls])
         answers: List[List[Any]] = [[None] * len(self._clients) for _ in cuts]
         for i, asked, future in calls:
@@ -176,6 +177,15 @@ class ShardedClient:
                     _raise_named(self._names[i], error)
                 lost.append(self._names[i])
         return answers
+
+    def _submit(self, ask: Callable[[Any, List[Any]], Any],
+                client: clients.Client, part: List[Any]) -> Any:
+        try:
+            return self._pool.submit(ask, client, part)
+        except RuntimeError as error:
+            if not self._is_closed:
+                raise
+            raise ValueError("the client is closed") from error
 
     def _learn(self, lookup: requests.Lookup,
                answers: Sequence[Optional[results.TableRows]]) -> None:

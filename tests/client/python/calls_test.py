@@ -223,6 +223,15 @@ class ArgumentTest(CallTestCase):
         with self.assertRaises(ValueError):
             client.info()
 
+    def test_a_closed_client_of_several_servers(self):
+        client = gatherd.ShardedClient(["localhost:1", "localhost:2"])
+        client.close()
+        client.close()
+        for call in (lambda: client.lookup("words", [1]),
+                     lambda: client.erase("words", [1])):
+            with self.assertRaises(ValueError):
+                call()
+
     def test_closing_ends_calls_in_flight(self):
         entered, release = threading.Event(), threading.Event()
         self.addCleanup(release.set)
