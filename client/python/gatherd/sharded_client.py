@@ -1,6 +1,7 @@
 """A client of tables whose rows are spread over several servers by key."""
 
 from concurrent import futures
+import time
 from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence
 
 import grpc
@@ -10,9 +11,11 @@ from gatherd import client as clients
 from gatherd import errors
 from gatherd import requests
 from gatherd import results
+from gatherd import retry
 from gatherd import sharding
 
-# Of calls to one server at the same time, from all threads.
+# Of calls to one server at the same time, from all threads; more wait, as long
+# as their deadlines allow.
 _CALLS_PER_SERVER = 16
 
 _LOST = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
@@ -21,6 +24,16 @@ _LOST = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
 def _raise_named(name: str, error: errors.GatherdError) -> None:
     raise errors.GatherdError(
         error.code, f"server {name}: {error.message}") from error
+
+
+def _call(ask: Callable[..., Any], client: clients.Client, part: List[Any],
+          deadline_s: float, options: Dict[str, Any]) -> Any:
+    left_s = deadline_s - time.monotonic()
+    if left_s <= 0:
+        raise errors.GatherdError(
+            grpc.StatusCode.DEADLINE_EXCEEDED,
+            f"{_CALLS_PER_SERVER} calls before this one have had no answer")
+    return ask(client, part, **{**options, "timeout": left_s})
 
 
 def _sum(parts: Sequence[Any], kind: Any) -> Any:
@@ -47,7 +60,7 @@ class ShardedClient:
     """
 
     def __init__(self, servers: Sequence[str], *, lost_keys: str = "fail",
-                 **options: Any):
+                 timeout: float = 10.0, **options: Any):
         """Servers need not be there.
 
         Args:
@@ -56,6 +69,7 @@ class ShardedClient:
           lost_keys: what becomes of keys whose owner is UNAVAILABLE or does not
             answer in time. "fail": the call fails. "missing": in lookups they
             are missing, with rows of zeros, and left out of bags.
+          timeout: seconds, of calls that do not bring their own.
           options: of every connection, as Client has them.
         """
         self._names = list(servers)
@@ -69,11 +83,13 @@ class ShardedClient:
         self._keeps_lost = lost_keys == "missing"
         self._is_closed = False
         self._shapes: Dict[str, sharding.Shape] = {}
-        self._clients = [clients.Client(name, **options)
+        self._timeout_s = timeout
+        self._clients = [clients.Client(name, timeout=timeout, **options)
                          for name in self._names]
-        self._pool = futures.ThreadPoolExecutor(
-            _CALLS_PER_SERVER * len(self._names),
-            thread_name_prefix="gatherd")
+        # One for each server: one that hangs takes no threads of others.
+        self._pools = [futures.ThreadPoolExecutor(
+            _CALLS_PER_SERVER, thread_name_prefix="gatherd")
+                       for _ in self._names]
 
     def __enter__(self) -> "ShardedClient":
         return self
@@ -86,7 +102,8 @@ class ShardedClient:
         self._is_closed = True
         for client in self._clients:
             client.close()
-        self._pool.shutdown()
+        for pool in self._pools:
+            pool.shutdown()
 
     def lookup(self, table: str, keys: npt.ArrayLike, *,
                pooling: str = "none",
@@ -109,7 +126,7 @@ class ShardedClient:
         cuts = [sharding.CutLookup(lookup, self._names) for lookup in lookups]
         lost: List[str] = []
         answers = self._ask(
-            cuts, lambda client, part: client.lookup_many(part, **call),
+            cuts, clients.Client.lookup_many, call,
             lost if self._keeps_lost else None)
         for lookup, found in zip(lookups, answers):
             self._learn(lookup, found)
@@ -131,8 +148,7 @@ class ShardedClient:
                     **call: Any) -> List[results.UpdateResult]:
         """One or several writes, all or none of them at each server."""
         cuts = [sharding.CutWrite(update, self._names) for update in updates]
-        answers = self._ask(
-            cuts, lambda client, part: client.update_many(part, **call))
+        answers = self._ask(cuts, clients.Client.update_many, call)
         return [_sum([part for part in parts if part is not None],
                      results.UpdateResult) for parts in answers]
 
@@ -147,25 +163,32 @@ class ShardedClient:
                    **call: Any) -> List[results.EraseResult]:
         """One or several erases."""
         cuts = [sharding.CutWrite(erase, self._names) for erase in erases]
-        answers = self._ask(
-            cuts, lambda client, part: client.erase_many(part, **call))
+        answers = self._ask(cuts, clients.Client.erase_many, call)
         return [_sum([part for part in parts if part is not None],
                      results.EraseResult) for parts in answers]
 
-    def _ask(self, cuts: Sequence[Any], ask: Callable[[Any, List[Any]], Any],
+    def _ask(self, cuts: Sequence[Any], ask: Callable[..., Any],
+             options: Dict[str, Any],
              lost: Optional[List[str]] = None) -> List[List[Any]]:
         """For each cut what each server answers, None if it was not asked.
+
+        `ask` is a method of Client, which takes `options`.
 
         Servers that do not answer are added to `lost`; if that is None, they
         fail the call as any other failure does.
         """
+        timeout_s = options.get("timeout")
+        if timeout_s is None:
+            timeout_s = self._timeout_s
+        deadline_s = time.monotonic() + retry.check_timeout(timeout_s)
         calls = []
         for i, client in enumerate(self._clients):
             asked = [c for c, cut in enumerate(cuts)
                      if cut.requests[i] is not None]
             if asked:
                 part = [cuts[c].requests[i] for c in asked]
-                calls.append((i, asked, self._submit(ask, client, part)))
+                calls.append((i, asked, self._submit(
+                    self._pools[i], ask, client, part, deadline_s, options)))
         futures.wait([future for _, _, future in calls])
         answers: List[List[Any]] = [[None] * len(self._clients) for _ in cuts]
         for i, asked, future in calls:
@@ -178,10 +201,9 @@ class ShardedClient:
                 lost.append(self._names[i])
         return answers
 
-    def _submit(self, ask: Callable[[Any, List[Any]], Any],
-                client: clients.Client, part: List[Any]) -> Any:
+    def _submit(self, pool: futures.ThreadPoolExecutor, *call: Any) -> Any:
         try:
-            return self._pool.submit(ask, client, part)
+            return pool.submit(_call, *call)
         except RuntimeError as error:
             if not self._is_closed:
                 raise

@@ -10,7 +10,9 @@ import grpc
 import numpy as np
 
 import gatherd
+from gatherd import rendezvous
 from gatherd import retry
+from gatherd import sharded_client
 from proto.gatherd.v1 import gatherd_pb2 as pb
 from tests.client.python.fake_server import CallTestCase
 
@@ -185,6 +187,42 @@ class ReplyTest(CallTestCase):
             _, client = self.connect(
                 lambda *_, status=status: bytes([8, status]))
             self.assertEqual(name, client.health())
+
+
+class ShardedTest(CallTestCase):
+
+    def test_a_server_that_hangs_holds_up_no_other_and_no_deadline(self):
+        release = threading.Event()
+
+        def hang(*_):
+            release.wait(30)
+            return ERASED.SerializeToString()
+        answering, _ = self.connect(lambda *_: ERASED.SerializeToString())
+        hanging, _ = self.connect(hang)
+        names = [answering.address, hanging.address]
+        keys = np.arange(100)
+        owner = rendezvous.owners(keys, names)
+        with mock.patch.object(sharded_client, "_CALLS_PER_SERVER", 1):
+            client = gatherd.ShardedClient(names)
+            self.addCleanup(client.close)
+            self.addCleanup(release.set)
+            took = []
+
+            def erase():
+                began = time.monotonic()
+                self.assert_fails(grpc.StatusCode.DEADLINE_EXCEEDED,
+                                  lambda: client.erase("t", keys, timeout=3),
+                                  "server " + hanging.address)
+                took.append(time.monotonic() - began)
+            threads = [threading.Thread(target=erase) for _ in range(10)]
+            for thread in threads:
+                thread.start()
+            client.erase("t", keys[owner == 0])
+            self.assertEqual([], took)
+            for thread in threads:
+                thread.join()
+        self.assertEqual(10, len(took))
+        self.assertLess(max(took), 15)  # 30 if one after the other
 
 
 class ArgumentTest(CallTestCase):
