@@ -48,7 +48,8 @@ void RunInline(LookupJob* job) {
 class ThreadDispatcher : public Dispatcher {
  public:
   explicit ThreadDispatcher(const ThreadDispatcherOptions& options)
-      : inline_work_(options.inline_keys),
+      : inline_work_(
+            options.inline_keys.value_or(DefaultInlineKeys(NumCores()))),
         lookups_(options.num_lookup_threads,
                  std::max<uint64_t>(1, options.chunk_keys)),
         writes_(options.num_write_threads) {}
@@ -81,6 +82,10 @@ class ThreadDispatcher : public Dispatcher {
 };
 
 }  // namespace
+
+uint64_t DefaultInlineKeys(int num_cores) {
+  return num_cores <= 2 ? 4096 : 256;
+}
 
 std::unique_ptr<Dispatcher> CreateThreadDispatcher(
     const ThreadDispatcherOptions& options) {

@@ -87,6 +87,13 @@ TEST_CASE("Small lookups are answered on the calling thread") {
   large.CheckAnswer();
 }
 
+TEST_CASE("Where threads are no help, larger lookups are answered inline") {
+  CHECK(DefaultInlineKeys(1) == 4096);
+  CHECK(DefaultInlineKeys(2) == 4096);
+  CHECK(DefaultInlineKeys(3) == 256);
+  CHECK(DefaultInlineKeys(64) == 256);
+}
+
 TEST_CASE("A lookup of nothing is answered") {
   FakeTable table;
   auto dispatcher = MakeDispatcher(1);
