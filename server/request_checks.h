@@ -27,9 +27,6 @@ struct RequestPart {
 // `lookups[2] (table "words"): `; a long name is cut.
 std::string PartPrefix(const RequestPart& part);
 
-// Of a call that gRPC hands on without its message.
-absl::Status NoMessage(const RequestLimits& limits);
-
 absl::Status InvalidPart(const RequestPart& part, std::string_view problem);
 
 // A table that may be asked. NOT_FOUND or UNAVAILABLE.

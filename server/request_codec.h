@@ -42,6 +42,9 @@ struct RequestLimits {
   uint64_t max_keys_per_request = 0;
 };
 
+// Of a call that gRPC hands on without its message.
+absl::Status NoMessage(const RequestLimits& limits);
+
 class DecodedLookup {
  public:
   static absl::StatusOr<std::unique_ptr<DecodedLookup>> Decode(

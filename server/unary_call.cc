@@ -1,11 +1,14 @@
 #include "server/unary_call.h"
 
 #include "server/grpc_status.h"
+#include "server/request_codec.h"
 
 namespace gatherd {
 
-UnaryCall::UnaryCall(const ServingContext& context, RpcMethod method)
+UnaryCall::UnaryCall(const ServingContext& context, RpcMethod method,
+                     const grpc::CallbackServerContext& call)
     : context_(context),
+      call_(call),
       clock_(context.metrics.rpcs(), method),
       operation_(CreateOperation(context, method)) {
   context_.open_calls.Opened();
@@ -16,10 +19,15 @@ grpc::ServerUnaryReactor* UnaryCall::Start(const ServingContext& context,
                                            grpc::CallbackServerContext* call,
                                            const grpc::ByteBuffer* request,
                                            grpc::ByteBuffer* reply) {
-  auto* self = new UnaryCall(context, method);
+  auto* self = new UnaryCall(context, method, *call);
   if (context.state.refusing()) {
     context.metrics.requests().Rejected(Rejection::kDraining);
     self->End(absl::UnavailableError("the server is draining"));
+    return self;
+  }
+  if (!request->Valid()) {
+    self->lacks_message_ = true;
+    self->Finish(ToGrpcStatus(NoMessage(context.limits)));
     return self;
   }
   absl::Time deadline = DeadlineOf(call->deadline());
@@ -39,7 +47,21 @@ void UnaryCall::End(const absl::Status& status) {
 
 void UnaryCall::OnCancel() { operation_->Cancel(); }
 
+void UnaryCall::CountWithoutMessage() {
+  RequestMetrics& requests = context_.metrics.requests();
+  if (!call_.IsCancelled()) {
+    requests.Rejected(Rejection::kTooLarge);
+    clock_.Handled(NoMessage(context_.limits));
+  } else if (absl::Now() > DeadlineOf(call_.deadline())) {
+    requests.Rejected(Rejection::kDeadline);
+    clock_.Handled(absl::DeadlineExceededError("no message in time"));
+  } else {
+    clock_.Handled(absl::CancelledError("the caller has gone"));
+  }
+}
+
 void UnaryCall::OnDone() {
+  if (lacks_message_) CountWithoutMessage();
   OpenCalls& open_calls = context_.open_calls;
   delete this;
   open_calls.Closed();

@@ -26,7 +26,8 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
                                          grpc::ByteBuffer* reply);
 
  private:
-  UnaryCall(const ServingContext& context, RpcMethod method);
+  UnaryCall(const ServingContext& context, RpcMethod method,
+            const grpc::CallbackServerContext& call);
 
   void OnCancel() override;
   void OnDone() override;
@@ -35,10 +36,15 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
   // API; should it go, `override` says so, and nothing but time is lost.
   bool InternalInlineable() override { return true; }
   void End(const absl::Status& status);
+  // Known once the call is done: its caller cancelled it or its deadline passed
+  // while the message was on its way, or there is none.
+  void CountWithoutMessage();
 
   const ServingContext& context_;
+  const grpc::CallbackServerContext& call_;  // lives as long as this
   CallClock clock_;
   const std::unique_ptr<Operation> operation_;
+  bool lacks_message_ = false;
 };
 
 }  // namespace gatherd

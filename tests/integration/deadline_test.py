@@ -1,5 +1,7 @@
 """Deadlines and cancellation: late work is refused, not carried out."""
 
+import threading
+
 import grpc
 import numpy as np
 
@@ -87,3 +89,36 @@ class DeadlineTest(ApiTestCase):
         wait_until(all_ended, 10, "every started call has ended")
         inflight = scrape(self.server)["gatherd_inflight_requests"]
         self.assertEqual(inflight.value(), 0)
+
+    def test_calls_that_end_before_their_message_are_no_refusals(self):
+        def count(name, **labels):
+            return scrape(self.server)[name].sum(**labels)
+
+        def handled(code):
+            return count("grpc_server_handled_total", grpc_code=code)
+        cancelled, late = handled("Canceled"), handled("DeadlineExceeded")
+        refused = handled("ResourceExhausted")
+        ended = threading.Event()
+        self.addCleanup(ended.set)
+
+        def nothing():
+            ended.wait(60)
+            yield from ()
+        lookup = self.client.channel.stream_unary(
+            "/gatherd.v1.EmbeddingService/Lookup")
+        calls = [lookup.future(nothing(), timeout=CALL_TIMEOUT_S)
+                 for _ in range(10)]
+        # On the same connection: the calls before it have arrived.
+        self.client.lookup("words", [5])
+        for call in calls:
+            call.cancel()
+        wait_until(lambda: handled("Canceled") == cancelled + 10, 10,
+                   "all are counted as cancelled")
+        with self.assertFails(LATE):
+            lookup(nothing(), timeout=0.2)
+        # The client's clock or the server's: whichever rings first.
+        wait_until(lambda: handled("Canceled") + handled("DeadlineExceeded")
+                   == cancelled + late + 11, 10, "the late call is counted")
+        self.assertEqual(handled("ResourceExhausted"), refused)
+        self.assertEqual(
+            count("gatherd_rejected_total", reason="too_large"), 0)
