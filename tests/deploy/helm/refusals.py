@@ -122,6 +122,16 @@ WRONG_TOGETHER = {
     "snapshots on no volume": (
         server(snapshot_directory="/snapshots"),
         "config.server.snapshot_directory is /snapshots, which is on no"),
+    "store among the sources": (
+        {**config(table(tiers=[{"rocksdb": {"path": "/data/words"}}])),
+         "data": {"existingClaim": "words"}},
+        "the rocksdb path of table words is /data/words, which is on no volume "
+        "that can be written; set persistence.enabled"),
+    "snapshots where nothing can be written": (
+        {**server(snapshot_directory="/extra"),
+         "extraVolumeMounts": [{"name": "extra", "mountPath": "/extra",
+                                "readOnly": True}]},
+        "config.server.snapshot_directory is /extra, which is on no volume that"),
     "volumes of replicas": (
         {"mode": "replicas", "persistence": {"enabled": True}},
         "persistence.enabled gives each pod a volume of its own"),

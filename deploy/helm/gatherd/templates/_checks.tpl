@@ -129,14 +129,26 @@ start. What a single value may be is up to values.schema.json. */}}
 {{- end }}
 {{- end }}
 
-{{/* The folders of a pod that outlive the container, as a list in JSON. */}}
-{{- define "gatherd.mountPaths" -}}
+{{/* The folders of a pod where the server may write what outlives the container, as
+a list in JSON. */}}
+{{- define "gatherd.writablePaths" -}}
 {{- $paths := list }}
-{{- if or .Values.data.existingClaim .Values.data.fetch.image }}
-{{- $paths = append $paths .Values.data.mountPath }}
-{{- end }}
 {{- if .Values.persistence.enabled }}
 {{- $paths = append $paths .Values.persistence.mountPath }}
+{{- end }}
+{{- range .Values.extraVolumeMounts }}
+{{- if not .readOnly }}
+{{- $paths = append $paths .mountPath }}
+{{- end }}
+{{- end }}
+{{- toJson $paths }}
+{{- end }}
+
+{{/* The folders of a pod where it may read what others have put there. */}}
+{{- define "gatherd.readablePaths" -}}
+{{- $paths := include "gatherd.writablePaths" . | fromJsonArray }}
+{{- if or .Values.data.existingClaim .Values.data.fetch.image }}
+{{- $paths = append $paths .Values.data.mountPath }}
 {{- end }}
 {{- range .Values.extraVolumeMounts }}
 {{- $paths = append $paths .mountPath }}
@@ -144,7 +156,7 @@ start. What a single value may be is up to values.schema.json. */}}
 {{- toJson $paths }}
 {{- end }}
 
-{{/* Fails unless `path` is on a volume. */}}
+{{/* Fails unless `path` is below one of `mounts`, volumes of that `kind`. */}}
 {{- define "gatherd.checkPath" -}}
 {{- $found := false }}
 {{- range $mount := .mounts }}
@@ -153,25 +165,39 @@ start. What a single value may be is up to values.schema.json. */}}
 {{- end }}
 {{- end }}
 {{- if not $found }}
-{{- fail (printf "%s is %s, which is on no volume; %s" .what .path .hint) }}
+{{- fail (printf "%s is %s, which is on no %s; %s" .what .path .kind .hint) }}
 {{- end }}
 {{- end }}
 
 {{- define "gatherd.checkPaths" -}}
-{{- $mounts := include "gatherd.mountPaths" . | fromJsonArray }}
+{{- include "gatherd.checkSources" . }}
+{{- include "gatherd.checkStores" . }}
+{{- end }}
+
+{{- define "gatherd.checkSources" -}}
+{{- $mounts := include "gatherd.readablePaths" . | fromJsonArray }}
+{{- $check := dict "mounts" $mounts "kind" "volume" "hint" "set data.existingClaim or data.fetch, and start the path with data.mountPath" }}
 {{- range .Values.config.tables }}
 {{- $table := .name }}
 {{- range $key, $path := default dict .source }}
-{{- include "gatherd.checkPath" (dict "mounts" $mounts "path" $path "what" (printf "`%s` of the source of table %s" $key $table) "hint" "set data.existingClaim or data.fetch, and start the path with data.mountPath") }}
+{{- include "gatherd.checkPath" (merge (dict "path" $path "what" (printf "`%s` of the source of table %s" $key $table)) $check) }}
 {{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "gatherd.checkStores" -}}
+{{- $mounts := include "gatherd.writablePaths" . | fromJsonArray }}
+{{- $check := dict "mounts" $mounts "kind" "volume that can be written" "hint" "set persistence.enabled, and start the path with persistence.mountPath" }}
+{{- range .Values.config.tables }}
+{{- $table := .name }}
 {{- range .tiers }}
 {{- if .rocksdb }}
-{{- include "gatherd.checkPath" (dict "mounts" $mounts "path" .rocksdb.path "what" (printf "the rocksdb path of table %s" $table) "hint" "set persistence.enabled, and start the path with persistence.mountPath") }}
+{{- include "gatherd.checkPath" (merge (dict "path" .rocksdb.path "what" (printf "the rocksdb path of table %s" $table)) $check) }}
 {{- end }}
 {{- end }}
 {{- end }}
 {{- with .Values.config.server.snapshot_directory }}
-{{- include "gatherd.checkPath" (dict "mounts" $mounts "path" . "what" "config.server.snapshot_directory" "hint" "set persistence.enabled, and start the path with persistence.mountPath") }}
+{{- include "gatherd.checkPath" (merge (dict "path" . "what" "config.server.snapshot_directory") $check) }}
 {{- end }}
 {{- end }}
 
