@@ -214,6 +214,14 @@ class WiringTest(ObjectsTestCase):
             [{"name": spec["resourceClaims"][0]["name"]}],
             helm.container(objects)["resources"]["claims"])
 
+    def test_rollout_lasts_as_long_as_a_start_may_take(self):
+        spec = helm.workload(self.examples["replicas"])["spec"]
+        probe = helm.container(self.examples["replicas"])["startupProbe"]
+        self.assertGreaterEqual(
+            spec["progressDeadlineSeconds"],
+            probe["periodSeconds"] * probe["failureThreshold"]
+            + spec["minReadySeconds"])
+
     def test_grace_fits_the_drain(self):
         for name, seconds in {"minimal": 2 + 10 + 20 + 10,
                               "multi-gpu": 2 + 1 + 60 + 10,
