@@ -108,6 +108,14 @@ WRONG_TOGETHER = {
     "NVLink without GPUs": (
         {"computeDomain": {"enabled": True}},
         "computeDomain.enabled needs gpu.count"),
+    "certificate on no volume": (
+        server(tls={"certificate": "/etc/tls/a.pem", "key": "/etc/tls/a.key"}),
+        "config.server.tls.certificate is /etc/tls/a.pem, which is on no "
+        "volume; set tls.existingSecret"),
+    "tokens on no volume": (
+        server(auth={"read_tokens_file": "/etc/tokens"}),
+        "config.server.auth.read_tokens_file is /etc/tokens, which is on no "
+        "volume; set auth.existingSecret"),
     "source on no volume": (
         config(table(source=_SOURCE)), "`keys` of the source of table words "
         "is /data/keys.npy, which is on no volume"),
@@ -131,7 +139,8 @@ WRONG_TOGETHER = {
         {**server(snapshot_directory="/extra"),
          "extraVolumeMounts": [{"name": "extra", "mountPath": "/extra",
                                 "readOnly": True}]},
-        "config.server.snapshot_directory is /extra, which is on no volume that"),
+        "config.server.snapshot_directory is /extra, which is on no volume "
+        "that can be written"),
     "volumes of replicas": (
         {"mode": "replicas", "persistence": {"enabled": True}},
         "persistence.enabled gives each pod a volume of its own"),

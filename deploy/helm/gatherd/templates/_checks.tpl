@@ -170,8 +170,21 @@ a list in JSON. */}}
 {{- end }}
 
 {{- define "gatherd.checkPaths" -}}
+{{- include "gatherd.checkAccessFiles" . }}
 {{- include "gatherd.checkSources" . }}
 {{- include "gatherd.checkStores" . }}
+{{- end }}
+
+{{/* Those of the configuration itself; Secrets of the chart have volumes. */}}
+{{- define "gatherd.checkAccessFiles" -}}
+{{- $mounts := include "gatherd.readablePaths" . | fromJsonArray }}
+{{- $server := .Values.config.server }}
+{{- range $section := list "tls" "auth" }}
+{{- $hint := printf "set %s.existingSecret, or mount its files by extraVolumes and extraVolumeMounts" $section }}
+{{- range $key, $path := default dict (get $server $section) }}
+{{- include "gatherd.checkPath" (dict "mounts" $mounts "kind" "volume" "hint" $hint "path" $path "what" (printf "config.server.%s.%s" $section $key)) }}
+{{- end }}
+{{- end }}
 {{- end }}
 
 {{- define "gatherd.checkSources" -}}
