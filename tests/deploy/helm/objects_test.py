@@ -21,17 +21,21 @@ _VOLUME_KINDS = {
 
 def setUpModule():
     """Gets all that is needed once, and renders the examples."""
-    program = helm.Helm(3, npm_packages.KUBERNETES_MODELS,
-                        npm_packages.OPERATOR_MODELS, npm_packages.TYPESCRIPT)
-    unittest.addModuleCleanup(program.close)
-    ObjectsTestCase.folder = program.folder
-    ObjectsTestCase.examples = {
-        name: program.render_example(name) for name in helm.examples()}
+    helm3 = helm.Helm(3, npm_packages.KUBERNETES_MODELS,
+                      npm_packages.OPERATOR_MODELS, npm_packages.TYPESCRIPT)
+    unittest.addModuleCleanup(helm3.close)
+    helm4 = helm.Helm(4)
+    unittest.addModuleCleanup(helm4.close)
+    ObjectsTestCase.folder = helm3.folder
+    ObjectsTestCase.examples, ObjectsTestCase.examples_of_helm4 = (
+        {name: program.render_example(name) for name in helm.examples()}
+        for program in (helm3, helm4))
 
 
 class ObjectsTestCase(unittest.TestCase):
     folder = None  # with node_modules
-    examples = None  # the objects of each
+    examples = None  # the objects of each, by Helm 3
+    examples_of_helm4 = None
 
 
 class TypesTest(ObjectsTestCase):
@@ -56,6 +60,11 @@ class TypesTest(ObjectsTestCase):
             "HorizontalPodAutoscaler", "ServiceMonitor", "PrometheusRule",
         }, kinds)
         self.assertEqual("", self.faults(objects))
+
+    def test_both_majors_render_the_same_objects(self):
+        # So what is found of the one's holds for the other's.
+        for name, objects in self.examples.items():
+            self.assertEqual(objects, self.examples_of_helm4[name], name)
 
     def test_finds_what_is_wrong(self):
         good = helm.workload(self.examples["minimal"])
