@@ -212,6 +212,18 @@ class WiringTest(ObjectsTestCase):
             peer["podSelector"]["matchLabels"].items() <= labels.items()
             for peer in peers[7400]))
 
+    def test_helm_test_asks_one_server_all_the_time(self):
+        def asked(name):
+            pod = helm.find(self.examples[name], "Pod")["spec"]
+            env = {item["name"]: item["value"]
+                   for item in pod["containers"][0]["env"]}
+            return env.get("ADDRESS") or env["SERVERS"]
+        for name, host in {
+                "cpu": "gatherd.serving.svc:7400",
+                "multi-gpu": "gatherd-0.gatherd-headless.serving.svc:7400",
+                "replicas": "gatherd-headless.serving.svc"}.items():
+            self.assertEqual(host, asked(name), name)
+
     def test_claim_names_the_template_of_the_domain(self):
         objects = self.examples["compute-domain"]
         template = helm.find(objects, "ComputeDomain")["spec"]["channel"][

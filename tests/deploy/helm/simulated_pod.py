@@ -112,7 +112,8 @@ class Pod:
             [*pod["command"],
              *(self.on_this_machine(arg, pod) for arg in pod["args"])],
             env={**given, "PATH": f"{programs}:/usr/bin:/bin",
-                 "ADDRESS": f"127.0.0.1:{self.port('grpc')}", **env},
+                 "ADDRESS": f"127.0.0.1:{self.port('grpc')}",
+                 "SERVERS": "127.0.0.1", **env},
             stdin=subprocess.DEVNULL, capture_output=True, text=True,
             check=False)
 
