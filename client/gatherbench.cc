@@ -50,6 +50,15 @@ uint64_t SmallestNumRows(const std::vector<TableInfo>& tables) {
   return rows;
 }
 
+// Before measuring: a path that is no good is then worth a message, not the
+// results.
+absl::Status CheckWritable(const std::string& path) {
+  if (path.empty()) return absl::OkStatus();
+  const std::ofstream file(path, std::ios::binary | std::ios::app);
+  if (file.fail()) return absl::UnknownError("cannot write " + path);
+  return absl::OkStatus();
+}
+
 absl::Status Write(const std::string& path, const std::string& text) {
   if (path.empty()) return absl::OkStatus();
   std::ofstream file(path, std::ios::binary);
@@ -83,6 +92,12 @@ std::string Plot(const Workload& workload, const std::vector<Run>& runs) {
 
 int Measure(const BenchOptions& options, const Workload& workload,
             LoadRunner& runner) {
+  for (const std::string& path :
+       {options.json_path, options.csv_path, options.svg_path}) {
+    if (const absl::Status status = CheckWritable(path); !status.ok()) {
+      return Fail(kFailed, status);
+    }
+  }
   std::printf("%s\n", DescribeWorkload(workload).c_str());
   if (absl::Status status = runner.Prepare(workload); !status.ok()) {
     return Fail(kFailed, status);

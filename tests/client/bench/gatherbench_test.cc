@@ -58,6 +58,16 @@ TEST_CASE("A sweep of rates is plotted") {
   CHECK_THAT(ReadFile(svg_path), Contains("p99 at 100 calls/s"));
 }
 
+TEST_CASE("A file that cannot be written is refused before measuring") {
+  FakeServer server;
+  const ProgramResult result =
+      Run(server, {"--tables=items", "--warmup=0", "--duration=200ms",
+                   "--json=/there/is/none.json"});
+  CHECK(result.exit_code == 1);
+  CHECK_THAT(result.err, Contains("cannot write /there/is/none.json"));
+  CHECK(result.out.empty());
+}
+
 TEST_CASE("Of several rounds the median is written") {
   FakeServer server;
   const std::string json_path = TemporaryPath("bench.json");
