@@ -28,11 +28,12 @@ absl::StatusOr<std::string> FetchMetrics(const std::string& address) {
   const httplib::Result reply = http.Get("/metrics");
   if (!reply) {
     return absl::UnavailableError(
-        absl::StrCat(address, "/metrics: ", httplib::to_string(reply.error())));
+        absl::StrCat("http://", address, "/metrics could not be read: ",
+                     httplib::to_string(reply.error()), " failed"));
   }
   if (reply->status != 200) {
     return absl::UnavailableError(
-        absl::StrCat(address, "/metrics: status ", reply->status));
+        absl::StrCat("http://", address, "/metrics: status ", reply->status));
   }
   return reply->body;
 }
@@ -73,6 +74,11 @@ Outcome RunStages(const CommandInput& input) {
           "--interval: \"", *text, "\"; allowed is a duration such as 10s")));
     }
     interval = *parsed;
+  }
+  if (input.line.Has("address") && !input.line.Has("metrics")) {
+    return Outcome::Misused(absl::InvalidArgumentError(
+        "stages reads no gRPC address: name the server's metrics_address by "
+        "--metrics=HOST:PORT"));
   }
   auto stages = FetchStages(address);
   if (stages.ok() && interval > absl::ZeroDuration()) {

@@ -73,6 +73,7 @@ class GatherctlTest(ApiTestCase):
     def test_stages_of_no_server(self):
         self.assertIn("/metrics", self.run_ctl(
             "stages", f"--metrics=127.0.0.1:{free_port()}", code=1))
+        self.assertIn("--metrics", self.run_ctl("stages", code=2))
         for wrong in ("--interval=0", "--interval=x", "--mode=set"):
             self.assertIn(wrong.split("=")[0],
                           self.run_ctl("stages", wrong, code=2))
