@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "core/base/sizes.h"
 #include "core/shard/gpu_layout.h"
@@ -107,6 +108,22 @@ void WarnOfMissing(const std::string& table, const std::string& path,
                      " cannot be read: " + std::strerror(errno));
 }
 
+// What a start on GPUs refuses, which `auto` and a machine without them do not.
+void WarnOfGpuTables(const Config& config, std::vector<std::string>& warnings) {
+  const DevicesConfig::Kind kind = config.devices.kind;
+  if (kind == DevicesConfig::Kind::kCpu) return;
+  for (const CatalogTableSpec& table : config.tables) {
+    if (table.table.tiers.front().kind != TierKind::kGpu) continue;
+    const absl::Status status = CheckGpuTableSpec(table.table);
+    if (status.ok()) continue;
+    warnings.push_back(
+        absl::StrCat(status.message(),
+                     kind == DevicesConfig::Kind::kAuto
+                         ? "; devices: auto will use the CPU backend"
+                         : "; a server with these devices will not start"));
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> CheckReport(const Config& config,
@@ -144,6 +161,7 @@ std::vector<std::string> StartWarnings(const Config& config) {
 
 std::vector<std::string> CheckWarnings(const Config& config) {
   std::vector<std::string> warnings;
+  WarnOfGpuTables(config, warnings);
   for (const CatalogTableSpec& table : config.tables) {
     WarnOfMissing(table.table.name, table.source.rows_path, warnings);
     WarnOfMissing(table.table.name, table.source.keys_path, warnings);

@@ -24,7 +24,8 @@ absl::StatusOr<std::string> CheckReport(const Config& config,
 std::vector<std::string> StartWarnings(const Config& config);
 
 // What does not stop the start for certain, but looks wrong from here: source
-// files that are not there. One line each.
+// files that are not there, tables that this version does not put on GPUs. One
+// line each.
 std::vector<std::string> CheckWarnings(const Config& config);
 
 }  // namespace gatherd

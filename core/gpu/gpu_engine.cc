@@ -13,6 +13,7 @@
 #include "core/gpu/lookup_engine.h"
 #include "core/gpu/pinned_pool.h"
 #include "core/kernels/kernel_api.h"
+#include "core/shard/gpu_layout.h"
 #include "core/table/cpu_table.h"
 
 namespace gatherd {

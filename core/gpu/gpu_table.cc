@@ -5,13 +5,13 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
 #include "core/cuda/device.h"
 #include "core/cuda/pinned_buffer.h"
 #include "core/cuda/stream.h"
 #include "core/exec/job.h"
 #include "core/gpu/lookup_engine.h"
+#include "core/shard/gpu_layout.h"
 
 namespace gatherd {
 namespace {
@@ -21,31 +21,6 @@ constexpr size_t kScanBytes = size_t{4} << 20;
 constexpr uint64_t kScanEntries = uint64_t{64} << 10;
 
 }  // namespace
-
-absl::Status CheckGpuTableSpec(const TableSpec& spec) {
-  absl::Status status = ValidateTableSpec(spec);
-  if (!status.ok()) return status;
-  const TierSpec& tier = spec.tiers.front();
-  if (tier.kind != TierKind::kGpu) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("table '", spec.name, "': its first tier is ",
-                     std::string(TierKindName(tier.kind)), ", not gpu"));
-  }
-  if (spec.tiers.size() > 1) {
-    return absl::UnimplementedError(absl::StrCat(
-        "table '", spec.name, "': `tiers` has gpu above ",
-        std::string(TierKindName(spec.tiers[1].kind)),
-        "; this version has no caches on GPUs: allowed is gpu alone, or host "
-        "alone, or devices: cpu, where tiers are one"));
-  }
-  if (tier.spread == Spread::kReplicated) {
-    return absl::UnimplementedError(absl::StrCat(
-        "table '", spec.name,
-        "': `spread` of its only tier is replicated, which is for caches; "
-        "allowed is sharded"));
-  }
-  return absl::OkStatus();
-}
 
 // Holds the table's write mutex for as long as it lives, which no scope
 // shows: the analysis is left out here, and PrepareUpdate makes the only ones.

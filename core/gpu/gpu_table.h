@@ -58,10 +58,6 @@ class GpuTable final : public Table {
   TableWriter writer_ ABSL_GUARDED_BY(write_mutex_);
 };
 
-// OK, or why a table of the CUDA backend cannot be made of `spec`, which is
-// valid: INVALID_ARGUMENT or UNIMPLEMENTED naming table and setting.
-absl::Status CheckGpuTableSpec(const TableSpec& spec);
-
 }  // namespace gatherd
 
 #endif  // GATHERD_CORE_GPU_GPU_TABLE_H_

@@ -65,6 +65,31 @@ bool AddArray(uint64_t count, uint64_t bytes_each, uint64_t* array_bytes,
 
 }  // namespace
 
+absl::Status CheckGpuTableSpec(const TableSpec& spec) {
+  absl::Status status = ValidateTableSpec(spec);
+  if (!status.ok()) return status;
+  const TierSpec& tier = spec.tiers.front();
+  if (tier.kind != TierKind::kGpu) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("table '", spec.name, "': its first tier is ",
+                     std::string(TierKindName(tier.kind)), ", not gpu"));
+  }
+  if (spec.tiers.size() > 1) {
+    return absl::UnimplementedError(absl::StrCat(
+        "table '", spec.name, "': `tiers` has gpu above ",
+        std::string(TierKindName(spec.tiers[1].kind)),
+        "; this version has no caches on GPUs: allowed is gpu alone, or host "
+        "alone, or devices: cpu, where tiers are one"));
+  }
+  if (tier.spread == Spread::kReplicated) {
+    return absl::UnimplementedError(absl::StrCat(
+        "table '", spec.name,
+        "': `spread` of its only tier is replicated, which is for caches; "
+        "allowed is sharded"));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<GpuTableLayout> PlanGpuTable(const TableSpec& spec,
                                             uint32_t num_devices) {
   if (spec.tiers.empty() || spec.tiers.front().kind != TierKind::kGpu) {

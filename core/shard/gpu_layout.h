@@ -11,6 +11,7 @@
 
 #include <cstdint>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "core/table/table_spec.h"
 
@@ -46,6 +47,10 @@ struct GpuTableLayout {
   uint64_t stamps_bytes = 0;      // 4 bytes a slot, if rows may have to leave
   uint64_t bytes_per_device = 0;  // the sum of these
 };
+
+// OK, or why the CUDA backend cannot make a table of `spec`: INVALID_ARGUMENT,
+// or UNIMPLEMENTED where only this version cannot, naming table and setting.
+absl::Status CheckGpuTableSpec(const TableSpec& spec);
 
 // The layout of the gpu tier of `spec`, its first one, over `num_devices` GPUs,
 // 1 or more. `spec` is one that ValidateTableSpec accepted. INVALID_ARGUMENT

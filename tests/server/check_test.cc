@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/shard/gpu_layout.h"
@@ -123,6 +124,25 @@ TEST_CASE("No tables take nothing", "[check]") {
   CHECK(MemoryOf(Parse("cpu", "\ntables: []"), 1) ==
         "---\nbackend: cpu\nmemory: []\ntotal:\n"
         "  - {device: host, bytes: 0}  # 0 B\n");
+}
+
+TEST_CASE("Tables that a start on GPUs refuses are warned of", "[check]") {
+  const std::string tables = R"(
+tables:
+  - {name: t, dim: 1, tiers: [{gpu: {rows: 1}}, {host: {rows: 2}}]}
+  - {name: u, dim: 1, tiers: [{gpu: {rows: 1}}]}
+)";
+  CHECK(CheckWarnings(Parse("cpu", tables)).empty());
+  for (const auto& [devices, outcome] :
+       {std::pair("cuda", "a server with these devices will not start"),
+        std::pair("auto", "devices: auto will use the CPU backend")}) {
+    CAPTURE(devices);
+    const std::vector<std::string> warnings =
+        CheckWarnings(Parse(devices, tables));
+    REQUIRE(warnings.size() == 1);
+    CHECK(warnings[0].find("table 't': `tiers` has gpu above host") == 0);
+    CHECK(warnings[0].find(outcome) != std::string::npos);
+  }
 }
 
 TEST_CASE("Sources that are not there are warned of", "[check]") {

@@ -81,17 +81,6 @@ TEST_CASE("whatever call fails, a node and its tables leave nothing behind") {
   CHECK(num_failures > num_calls / 2);
 }
 
-TEST_CASE("tables that this backend has not got are refused with their name") {
-  FakeCuda cuda(1);
-  TableSpec spec = Spec(KeySpace::kHashed);
-  spec.tiers.push_back({.kind = TierKind::kHost, .rows = 5000});
-  CHECK(std::string(CheckGpuTableSpec(spec).message())
-            .find("table 't': `tiers` has gpu above host") == 0);
-  spec = Spec(KeySpace::kHashed);
-  spec.tiers[0].spread = Spread::kReplicated;
-  CHECK(absl::IsUnimplemented(CheckGpuTableSpec(spec)));
-}
-
 TEST_CASE("a table that the node has no room for is refused with numbers") {
   FakeCuda cuda(1);
   GpuNodeOptions options;

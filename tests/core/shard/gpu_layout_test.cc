@@ -35,6 +35,18 @@ std::string Refusal(const TableSpec& spec, uint32_t num_devices) {
   return std::string(layout.status().message());
 }
 
+TEST_CASE("Tables that the CUDA backend has not got are refused by name") {
+  TableSpec spec = Spec(KeySpace::kHashed, DataType::kFloat32, 4,
+                        {{.kind = TierKind::kGpu, .rows = 1000}});
+  CHECK(CheckGpuTableSpec(spec).ok());
+  spec.tiers[0].spread = Spread::kReplicated;
+  CHECK(absl::IsUnimplemented(CheckGpuTableSpec(spec)));
+  spec.tiers[0].spread = Spread::kSharded;
+  spec.tiers.push_back({.kind = TierKind::kHost, .rows = 5000});
+  CHECK(std::string(CheckGpuTableSpec(spec).message())
+            .find("table 'words': `tiers` has gpu above host") == 0);
+}
+
 TEST_CASE("A dense table takes its padded rows and no more") {
   // 100 int8 and a scale: 104 bytes, padded to 112.
   const TableSpec spec =
