@@ -21,6 +21,7 @@
 #include "server/metrics/metrics.h"
 #include "server/metrics/rpc_metrics.h"
 #include "server/open_calls.h"
+#include "server/recent_refusals.h"
 #include "server/serving_context.h"
 #include "server/serving_state.h"
 #include "server/status_page/status_page.h"
@@ -53,6 +54,7 @@ class ApplicationImpl final : public Application {
                  metrics_,
                  state_,
                  open_calls_,
+                 refusals_,
                  {config.max_message_bytes, config.max_keys_per_request},
                  backend_.reply_memory,
                  config.default_deadline},
@@ -165,7 +167,9 @@ class ApplicationImpl final : public Application {
   void CountRefusal(std::string_view path, const absl::Status& status) {
     metrics_.requests().Rejected(Rejection::kUnauthorized);
     const std::optional<RpcMethod> method = FindRpcMethod(path);
-    if (method.has_value()) CallClock(metrics_.rpcs(), *method).Handled(status);
+    if (method.has_value()) {
+      CallClock(metrics_.rpcs(), refusals_, *method).Handled(status);
+    }
   }
 
   void BecomeReady() {
@@ -184,6 +188,7 @@ class ApplicationImpl final : public Application {
   const std::unique_ptr<Dispatcher> dispatcher_;
   ServingState state_;
   OpenCalls open_calls_;
+  RecentRefusals refusals_;
   Admission admission_;
   Metrics metrics_;
   const ServingContext context_;

@@ -1,4 +1,5 @@
-// One call's entry in grpc_server_*, and its deadline.
+// One call's entry in grpc_server_* and, if it is refused, in the list of
+// recent refusals; and its deadline.
 #ifndef GATHERD_SERVER_CALL_CLOCK_H_
 #define GATHERD_SERVER_CALL_CLOCK_H_
 
@@ -9,24 +10,31 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "server/metrics/rpc_metrics.h"
+#include "server/recent_refusals.h"
 
 namespace gatherd {
 
 // Counts a call as started when made and as handled when told so.
 class CallClock {
  public:
-  CallClock(RpcMetrics& metrics, RpcMethod method)
-      : metrics_(metrics), method_(method), start_(absl::Now()) {
+  CallClock(RpcMetrics& metrics, RecentRefusals& refusals, RpcMethod method)
+      : metrics_(metrics),
+        refusals_(refusals),
+        method_(method),
+        start_(absl::Now()) {
     metrics_.Started(method_);
   }
 
   // Before the answer leaves: who has it finds it counted.
   void Handled(const absl::Status& status) {
-    metrics_.Handled(method_, status.code(), absl::Now() - start_);
+    const absl::Time now = absl::Now();
+    metrics_.Handled(method_, status.code(), now - start_);
+    refusals_.Add(method_, status, now);
   }
 
  private:
   RpcMetrics& metrics_;
+  RecentRefusals& refusals_;
   const RpcMethod method_;
   const absl::Time start_;
 };

@@ -9,6 +9,7 @@
 #include "server/admission.h"
 #include "server/metrics/metrics.h"
 #include "server/open_calls.h"
+#include "server/recent_refusals.h"
 #include "server/reply_memory.h"
 #include "server/request_codec.h"
 #include "server/serving_state.h"
@@ -22,6 +23,7 @@ struct ServingContext {
   Metrics& metrics;
   const ServingState& state;
   OpenCalls& open_calls;
+  RecentRefusals& refusals;
   RequestLimits limits;
   ReplyMemory reply_memory;
   // Of unary calls that carry none, and of each message on a stream.

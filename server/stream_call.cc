@@ -13,7 +13,7 @@ StreamCall::StreamCall(const ServingContext& context, RpcMethod method,
       method_(method),
       call_(call),
       deadline_(DeadlineOf(call.deadline())),
-      clock_(context.metrics.rpcs(), method) {
+      clock_(context.metrics.rpcs(), context.refusals, method) {
   context_.open_calls.Opened();
 }
 

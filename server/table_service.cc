@@ -87,7 +87,7 @@ class TableServiceImpl final : public RawService {
                                    CallbackServerContext* call,
                                    const ByteBuffer& request, ByteBuffer* reply,
                                    Fill fill) {
-    CallClock clock(context_.metrics.rpcs(), method);
+    CallClock clock(context_.metrics.rpcs(), context_.refusals, method);
     absl::Status status = CatchExceptions(
         [&] { return AnswerRequest<Request, Response>(request, reply, fill); });
     status = ReportIfFault(RpcMethodName(method), std::move(status));

@@ -9,7 +9,7 @@ UnaryCall::UnaryCall(const ServingContext& context, RpcMethod method,
                      const grpc::CallbackServerContext& call)
     : context_(context),
       call_(call),
-      clock_(context.metrics.rpcs(), method),
+      clock_(context.metrics.rpcs(), context.refusals, method),
       operation_(CreateOperation(context, method)) {
   context_.open_calls.Opened();
 }

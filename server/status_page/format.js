@@ -44,6 +44,11 @@ function rateText(rate) {
   return `${Number(value.toPrecision(3))}${units[unit]}/s`;
 }
 
+function timeText(unixUs) {
+  const iso = new Date(Math.floor(unixUs / 1000)).toISOString();
+  return `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
+}
+
 const FORMATS = {
   text: String,
   count: countText,
@@ -52,6 +57,8 @@ const FORMATS = {
   duration: durationText,
   uptime: uptimeText,
   rate: rateText,
+  prose: String,
+  time: timeText,
 };
 
 function formatted(value, format) {

@@ -1,5 +1,6 @@
 // Asks for status.json again and again and shows it: cells name the value that
-// they show (data-at, a JSON pointer) and how it is written (data-as).
+// they show (data-at, a JSON pointer) and how it is written (data-as); parts
+// name the value that they are there for (data-if), or the other way round.
 
 // Numbers that change less often, for those who want less motion.
 const CALM = window.matchMedia('(prefers-reduced-motion: reduce)').matches;
@@ -59,6 +60,12 @@ function show(status) {
     }
     const text = formatted(value, format);
     if (cell.textContent !== text) cell.textContent = text;
+  }
+  for (const part of document.querySelectorAll('[data-if]')) {
+    part.hidden = at(status, part.dataset.if) === undefined;
+  }
+  for (const part of document.querySelectorAll('[data-unless]')) {
+    part.hidden = at(status, part.dataset.unless) !== undefined;
   }
   document.title = `gatherd: ${status.phase}`;
 }

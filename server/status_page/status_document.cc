@@ -6,6 +6,7 @@
 
 #include "absl/time/clock.h"
 #include "cli/version.h"
+#include "server/recent_refusals.h"
 
 namespace gatherd {
 namespace {
@@ -150,6 +151,18 @@ void AddRequests(const Metrics& metrics, Json& status) {
   }
 }
 
+void AddRecentRefusals(const RecentRefusals& refusals, Json& status) {
+  status["recent_refusals"] = Json::array();
+  for (const Refusal& refusal : refusals.List()) {
+    status["recent_refusals"].push_back(
+        {{"time_us", absl::ToUnixMicros(refusal.time())},
+         {"method", std::string(RpcMethodName(refusal.method()))},
+         {"code", absl::StatusCodeToString(refusal.code())},
+         {"text", std::string(refusal.text())}});
+  }
+  status["recent_refusals_left_out"] = refusals.num_left_out();
+}
+
 }  // namespace
 
 Json CollectStatus(const ServingContext& context,
@@ -169,6 +182,7 @@ Json CollectStatus(const ServingContext& context,
   const std::vector<DeviceStats> devices = context.metrics.Devices();
   AddTables(context, devices, status);
   AddRequests(context.metrics, status);
+  AddRecentRefusals(context.refusals, status);
   status["devices"] = Json::array();
   for (size_t i = 0; i < devices.size(); ++i) {
     status["devices"].push_back(DeviceOf(devices[i], i < identity.devices.size()

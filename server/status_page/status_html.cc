@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "server/recent_refusals.h"
 #include "server/status_page/page_files.h"
 #include "server/status_page/status_text.h"
 
@@ -24,11 +25,13 @@ enum class Format {
   kDuration,
   kUptime,
   kShards,
-  kRate
+  kRate,
+  kProse,  // text of any length, of a row's own line where it is narrow
+  kTime
 };
-constexpr const char* kFormatNames[] = {"text",    "count",    "bytes",
-                                        "percent", "duration", "uptime",
-                                        "shards",  "rate"};
+constexpr const char* kFormatNames[] = {
+    "text",   "count",  "bytes", "percent", "duration",
+    "uptime", "shards", "rate",  "prose",   "time"};
 
 struct Column {
   const char* title;
@@ -58,6 +61,7 @@ std::string ValueHtml(const Json& value, Format format) {
   if (value.is_null()) return "–";
   switch (format) {
     case Format::kText:
+    case Format::kProse:
       return HtmlText(value.is_string() ? value.get<std::string>()
                                         : value.dump());
     case Format::kCount:
@@ -72,6 +76,8 @@ std::string ValueHtml(const Json& value, Format format) {
       return UptimeText(value.get<uint64_t>());
     case Format::kShards:
       return ShardsHtml(value);
+    case Format::kTime:
+      return TimeText(value.get<int64_t>());
     case Format::kRate:  // takes two documents: the script's
       return "–";
   }
@@ -81,10 +87,11 @@ std::string ValueHtml(const Json& value, Format format) {
 // An element's attributes and content, for the value at a JSON pointer.
 std::string Bound(const Json& status, const std::string& pointer,
                   Format format) {
+  const Json::json_pointer place(pointer);
   return absl::StrCat(
       " data-at=\"", pointer, "\" data-as=\"",
       kFormatNames[static_cast<size_t>(format)], "\">",
-      ValueHtml(status.at(Json::json_pointer(pointer)), format));
+      ValueHtml(status.contains(place) ? status.at(place) : Json(), format));
 }
 
 // The head of the page: names and values.
@@ -98,11 +105,27 @@ std::string FactsHtml(const Json& status, const std::vector<Column>& facts) {
   return absl::StrCat(html, "</dl>\n");
 }
 
+// Attributes of an element that is hidden while the document has no value at a
+// JSON pointer, or while it has one.
+std::string ShownIf(const Json& status, const std::string& pointer) {
+  return absl::StrCat(
+      " data-if=\"", pointer, "\"",
+      status.contains(Json::json_pointer(pointer)) ? "" : " hidden");
+}
+
+std::string ShownUnless(const Json& status, const std::string& pointer) {
+  return absl::StrCat(
+      " data-unless=\"", pointer, "\"",
+      status.contains(Json::json_pointer(pointer)) ? " hidden" : "");
+}
+
 // A row for each element of an array of the document; its first column names
 // the row. The roles are those that the elements have anyway: they stay when
-// the style shows rows as blocks on narrow screens.
+// the style shows rows as blocks on narrow screens. `most_rows`, if not 0: the
+// array grows up to so many, rows for which are there and hidden.
 std::string TableHtml(const Json& status, const char* array,
-                      const char* caption, const std::vector<Column>& columns) {
+                      const char* caption, const std::vector<Column>& columns,
+                      size_t most_rows = 0) {
   std::string html =
       absl::StrCat("<table role=\"table\"><caption>", caption,
                    "</caption>\n<thead role=\"rowgroup\"><tr role=\"row\">");
@@ -112,8 +135,11 @@ std::string TableHtml(const Json& status, const char* array,
                     column.title, "</th>");
   }
   absl::StrAppend(&html, "</tr></thead>\n<tbody role=\"rowgroup\">\n");
-  for (size_t row = 0; row < status.at(array).size(); ++row) {
-    absl::StrAppend(&html, "<tr role=\"row\">");
+  const size_t num_rows = std::max(most_rows, status.at(array).size());
+  for (size_t row = 0; row < num_rows; ++row) {
+    const std::string place = absl::StrCat("/", array, "/", row);
+    absl::StrAppend(&html, "<tr role=\"row\"",
+                    most_rows == 0 ? "" : ShownIf(status, place), ">");
     for (size_t i = 0; i < columns.size(); ++i) {
       const Column& column = columns[i];
       const char* open =
@@ -121,8 +147,7 @@ std::string TableHtml(const Json& status, const char* array,
       absl::StrAppend(&html, open, " data-label=\"", column.title, "\"");
       absl::StrAppend(
           &html,
-          Bound(status, absl::StrCat("/", array, "/", row, "/", column.field),
-                column.format),
+          Bound(status, absl::StrCat(place, "/", column.field), column.format),
           i == 0 ? "</th>" : "</td>");
     }
     absl::StrAppend(&html, "</tr>\n");
@@ -192,6 +217,26 @@ std::string RequestsHtml(const Json& status) {
                  {"in the last minute", "total", Format::kRate}}));
 }
 
+// Rows for as many as there can be: the script fills and shows them as refusals
+// come.
+std::string RefusalsHtml(const Json& status) {
+  return absl::StrCat(
+      "<p", ShownUnless(status, "/recent_refusals/0"),
+      ">None since the start.</p>\n<div", ShownIf(status, "/recent_refusals/0"),
+      ">",
+      TableHtml(status, "recent_refusals",
+                "The last calls refused or failed, the newest first",
+                {{"time", "time_us", Format::kTime},
+                 {"method", "method", Format::kText},
+                 {"code", "code", Format::kText},
+                 {"reason", "text", Format::kProse}},
+                RecentRefusals::kMaxListed),
+      "<p>Of each code at most ", RecentRefusals::kMaxPerSecond,
+      " a second are listed; left out since the start: <b",
+      Bound(status, "/recent_refusals_left_out", Format::kCount),
+      "</b></p></div>\n");
+}
+
 }  // namespace
 
 std::string RenderStatusHtml(const Json& status) {
@@ -210,7 +255,8 @@ std::string RenderStatusHtml(const Json& status) {
                    {"queue", "queue_requests"}})},
        {"{{tables}}", TablesHtml(status)},
        {"{{devices}}", DevicesHtml(status)},
-       {"{{requests}}", RequestsHtml(status)}});
+       {"{{requests}}", RequestsHtml(status)},
+       {"{{refusals}}", RefusalsHtml(status)}});
 }
 
 }  // namespace gatherd

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
+#include "absl/time/time.h"
 
 namespace gatherd {
 
@@ -38,6 +39,11 @@ std::string UptimeText(uint64_t seconds) {
   if (hours == 0) return absl::StrCat(minutes, " min ", seconds % 60, " s");
   if (hours < 24) return absl::StrCat(hours, " h ", minutes % 60, " min");
   return absl::StrCat(hours / 24, " d ", hours % 24, " h");
+}
+
+std::string TimeText(int64_t unix_us) {
+  return absl::FormatTime("%Y-%m-%d %H:%M:%S UTC",
+                          absl::FromUnixMicros(unix_us), absl::UTCTimeZone());
 }
 
 std::string HtmlText(const std::string& s) {

@@ -5,6 +5,7 @@ import tempfile
 import threading
 import unittest
 
+import grpc
 import numpy as np
 
 from tests.integration.harness import browser
@@ -141,6 +142,64 @@ class StatusPageTest(ApiTestCase):
         self.save("desk.png")
         self.assertEqual(self.browser.console(), [])
 
+    def test_what_a_client_sent_shows_as_text(self):
+        table = '<img src=x onerror="document.title=1"> & <b>'
+        reason = f'table "{table}" is not served here'
+        self.assertTrue(self.browser.run(
+            "return document.querySelectorAll('[data-if]').length > 0"))
+        with self.assertFails(grpc.StatusCode.NOT_FOUND):
+            self.client.lookup(table, [1])
+        shown = '[data-at="/recent_refusals/0/text"]'
+        self.wait(lambda: reason in self.text(shown), "the refusal")
+        for width in (DESK, PHONE):
+            self.browser.set_width(*width)
+            self.browser.open(f"http://{self.server.metrics_address}/")
+            self.assertIn(reason, self.text(shown))
+            self.wait(lambda: self.text("#state") == "live", "an answer")
+            self.assertIn(reason, self.text(shown))
+            self.assertEqual(self.browser.run(
+                "return document.querySelectorAll('img, td b').length"), 0)
+            self.assertGreater(self.browser.run(
+                "return document.querySelector(arguments[0]).offsetHeight",
+                shown), 0)
+            self.assert_fits(width[0])
+        self.assertRegex(
+            self.text('[data-at="/recent_refusals/0/time_us"]'),
+            r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$")
+        self.assertEqual(
+            self.text('[data-at="/recent_refusals/0/code"]'), "NOT_FOUND")
+        self.assertEqual(self.browser.run(DIFFERENCES), [])
+        self.assertEqual(self.browser.console(), [])
+        self.save("refusals.png")
+
+    def test_refusals_of_any_length_fit(self):
+        with self.assertFails(grpc.StatusCode.NOT_FOUND):
+            self.client.lookup("W" * 128, [1])
+        for width in (PHONE, (800, 900), (1210, 900), DESK):
+            self.browser.set_width(*width)
+            self.browser.open(f"http://{self.server.metrics_address}/")
+            self.assertIn("W" * 128, self.text(
+                '[data-at="/recent_refusals/0/text"]'))
+            self.assert_fits(width[0])
+
+    def test_a_server_that_refused_nothing_says_so(self):
+        with Server(config_of([table_of("other", 4, 10)])) as server:
+            self.browser.open(f"http://{server.metrics_address}/")
+            none = '[data-unless="/recent_refusals/0"]'
+            rows = ("return [...document.querySelectorAll('tr[data-if]')]"
+                    ".filter((row) => row.offsetHeight > 0).length")
+            hidden = "return document.querySelector(arguments[0]).hidden"
+            self.assertFalse(self.browser.run(hidden, none))
+            self.assertEqual(self.browser.run(rows), 0)
+            self.wait(lambda: self.text("#state") == "live", "an answer")
+            self.assertFalse(self.browser.run(hidden, none))
+            client = Client(server.address)
+            with self.assertFails(grpc.StatusCode.NOT_FOUND):
+                client.lookup("absent", [1])
+            client.close()
+            self.wait(lambda: self.browser.run(rows) == 1, "a row")
+            self.assertTrue(self.browser.run(hidden, none))
+
     def test_fits_a_phone_in_light_and_in_dark(self):
         self.keep_looking_up()
         backgrounds = set()
@@ -205,6 +264,7 @@ class StatusPageTest(ApiTestCase):
                 self.assertIn("Tables", named("heading"))
                 self.assertIn("What each table is and holds", named("table"))
                 self.assertIn("words", named("rowheader"))
+                self.assertIn("Recent refusals", named("heading"))
                 self.assertIn("hit rate", named("columnheader"))
                 images = named("image") + named("img")
                 self.assertGreater(len(images), 5)

@@ -214,6 +214,7 @@ class RightsTest(TokenTestCase):
         for place, text in places.items():
             for token in SECRETS + ("stranger-55d2",):
                 self.assertNotIn(token, text, place)
+        self.assertIn('"code":"UNAUTHENTICATED"', places["/status.json"])
         self.assertIn("tokens read may_read=2 may_write=2", self.server.log())
 
     def test_tokens_in_the_clear_are_warned_of(self):

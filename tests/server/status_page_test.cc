@@ -179,6 +179,52 @@ TEST_CASE("status.json counts keys, rows and requests") {
   CHECK(status.at("refusals").size() == 5);
 }
 
+TEST_CASE("status.json lists what was refused, without keys") {
+  TestServer server(OneTable());
+  CHECK(StatusOf(server).at("recent_refusals").empty());
+  const std::string before = server.HttpBody("/");
+  CHECK_THAT(before, Contains("data-unless=\"/recent_refusals/0\">None"));
+  CHECK_THAT(before, Contains("<tr role=\"row\" data-if=\"/recent_refusals/0\" "
+                              "hidden>"));
+
+  grpc::Status status;
+  server.Lookup(kNastyName, 1, &status);
+  v1::LookupRequest request;
+  v1::TableLookup* part = request.add_lookups();
+  part->set_table("words");
+  part->add_keys(4711);
+  part->set_missing_key_policy(v1::MISSING_KEY_POLICY_ERROR);
+  grpc::ClientContext call;
+  v1::LookupResponse reply;
+  status = server.stub().Lookup(&call, request, &reply);
+  REQUIRE(status.error_code() == grpc::StatusCode::NOT_FOUND);
+  REQUIRE_THAT(status.error_message(), Contains("key 4711 "));
+  server.Set("absent", 1, {1, 2});
+
+  const json document = StatusOf(server);
+  const json& list = document.at("recent_refusals");
+  REQUIRE(list.size() >= 2);  // of three in one second, two
+  for (const json& refusal : list) {
+    CHECK(refusal.at("code") == "NOT_FOUND");
+    CHECK(refusal.at("time_us") > document.at("start_time_us"));
+  }
+  CHECK(list.size() + document.at("recent_refusals_left_out").get<size_t>() ==
+        3);
+  const json& nasty = list.at(list.size() - 1);
+  CHECK(nasty.at("method") == "Lookup");
+  CHECK_THAT(
+      nasty.at("text").get<std::string>(),
+      Contains(std::string("table \"") + kNastyName + "\" is not served here"));
+  CHECK_THAT(list.at(list.size() - 2).at("text").get<std::string>(),
+             Contains("key … is missing"));
+
+  const std::string page = server.HttpBody("/");
+  CHECK_THAT(page, !Contains("<b>\"") && !Contains("4711"));
+  CHECK_THAT(page, Contains("&lt;b&gt;&quot;GPU&quot;"));
+  CHECK_THAT(page, Contains("data-if=\"/recent_refusals/0\">") &&
+                       Contains("data-unless=\"/recent_refusals/0\" hidden>"));
+}
+
 TEST_CASE("status.json has null for what is not known") {
   TestServer server(OneTable(), &CreateCpuTable, TestServer::Startup::kNone);
   const json status = StatusOf(server);
@@ -268,6 +314,7 @@ TEST_CASE("numbers of the status page read well") {
   CHECK(UptimeText(184) == "3 min 4 s");
   CHECK(UptimeText(2 * 3600 + 180) == "2 h 3 min");
   CHECK(UptimeText(53 * 3600) == "2 d 5 h");
+  CHECK(TimeText(1796034934999999) == "2026-11-30 10:35:34 UTC");
   CHECK(HtmlText("<a href=\"'&") == "&lt;a href=&quot;&#39;&amp;");
 }
 
