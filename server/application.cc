@@ -59,7 +59,7 @@ class ApplicationImpl final : public Application {
                  backend_.reply_memory,
                  config.default_deadline},
         status_page_(context_,
-                     {backend_.name, backend_.devices,
+                     {backend_.name, backend_.devices, backend_.links,
                       [this] { return grpc_->address(); }, absl::Now()}),
         embedding_service_(CreateEmbeddingService(context_)),
         table_service_(

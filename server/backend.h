@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "core/catalog/catalog.h"
+#include "core/exec/device_link.h"
 #include "core/exec/device_stats.h"
 #include "core/exec/dispatcher.h"
 #include "server/config.h"
@@ -20,6 +21,7 @@ namespace gatherd {
 struct Backend {
   std::string name;                  // "cpu" or "cuda"
   std::vector<std::string> devices;  // one line a GPU; none on the CPU
+  std::vector<DeviceLink> links;     // every ordered pair of those GPUs
   std::string warning;  // for the log, if the choice may surprise; or empty
 
   // Owns what tables and dispatcher work with, and so has to outlive them. May

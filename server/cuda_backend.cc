@@ -26,6 +26,7 @@ absl::StatusOr<Backend> CudaBackend(absl::Span<const int> devices,
   Backend backend;
   backend.name = "cuda";
   backend.devices = engine->DescribeDevices();
+  backend.links = engine->Links();
   backend.engine = engine;
   backend.make_table = [engine](const TableSpec& spec) {
     return engine->MakeTable(spec);

@@ -113,6 +113,15 @@ std::vector<std::string> GpuEngine::DescribeDevices() const {
   return lines;
 }
 
+std::vector<DeviceLink> GpuEngine::Links() const {
+  std::vector<DeviceLink> links;
+  for (const PeerCheck& peer : node_->preflight().peers) {
+    links.push_back({Ordinal(peer.from), Ordinal(peer.to), peer.can_access,
+                     peer.native_atomics, peer.problem});
+  }
+  return links;
+}
+
 std::vector<DeviceStats> GpuEngine::Stats() const {
   std::vector<DeviceStats> all;
   for (uint32_t i = 0; i < node_->num_devices(); ++i) {

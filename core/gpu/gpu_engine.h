@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "core/exec/device_link.h"
 #include "core/exec/device_stats.h"
 #include "core/exec/dispatcher.h"
 #include "core/table/table.h"
@@ -51,6 +52,8 @@ class GpuEngine {
 
   // A line a device: what it is, and whether it can use the others' memory.
   std::vector<std::string> DescribeDevices() const;
+  // Every ordered pair of devices, as preflight found it.
+  std::vector<DeviceLink> Links() const;
   std::vector<DeviceStats> Stats() const;
 
  private:

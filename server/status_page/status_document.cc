@@ -116,6 +116,15 @@ Json DeviceOf(const DeviceStats& stats, const std::string& description) {
           {"rows_read_remote", stats.rows_read_remote}};
 }
 
+Json LinkOf(const DeviceLink& link) {
+  return {{"from", link.from},
+          {"to", link.to},
+          {"peer_access", link.peer_access},
+          {"native_atomics", link.native_atomics},
+          {"verified", link.problem.empty()},
+          {"problem", link.problem.empty() ? Json() : Json(link.problem)}};
+}
+
 void AddTables(const ServingContext& context,
                const std::vector<DeviceStats>& devices, Json& status) {
   status["tables"] = Json::array();
@@ -188,6 +197,10 @@ Json CollectStatus(const ServingContext& context,
     status["devices"].push_back(DeviceOf(devices[i], i < identity.devices.size()
                                                          ? identity.devices[i]
                                                          : std::string()));
+  }
+  status["links"] = Json::array();
+  for (const DeviceLink& link : identity.links) {
+    status["links"].push_back(LinkOf(link));
   }
   return status;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "core/exec/device_link.h"
 #include "server/serving_context.h"
 
 namespace gatherd {
@@ -17,6 +18,7 @@ namespace gatherd {
 struct ServerIdentity {
   std::string backend;               // "cpu" or "cuda"
   std::vector<std::string> devices;  // a line for each of Metrics::Devices()
+  std::vector<DeviceLink> links;     // every ordered pair of them
   std::function<std::string()> address;  // of gRPC; asked once ports are open
   absl::Time start_time;
 };

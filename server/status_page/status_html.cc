@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "server/recent_refusals.h"
+#include "server/status_page/links_html.h"
 #include "server/status_page/page_files.h"
 #include "server/status_page/status_text.h"
 
@@ -193,7 +195,7 @@ std::string DevicesHtml(const Json& status) {
                  {"memory free", "free_bytes", Format::kBytes},
                  {"local rows", "rows_read_local"},
                  {"remote rows", "rows_read_remote"}}),
-      "</section>\n");
+      LinksHtml(status.at("links")), "</section>\n");
 }
 
 std::string RequestsHtml(const Json& status) {

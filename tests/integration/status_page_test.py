@@ -1,5 +1,7 @@
 """The status page in a real browser, while lookups run."""
 
+import itertools
+import json
 import os
 import tempfile
 import threading
@@ -237,6 +239,16 @@ class StatusPageTest(ApiTestCase):
         self.browser.open(f"http://{self.server.metrics_address}/")
         self.wait(lambda: self.text("#state") == "live", "an answer")
         self.assertEqual(self.browser.run(DIFFERENCES), [])
+
+    def test_knows_the_link_of_every_pair_of_devices(self):
+        status = json.loads(self.server.http("/status.json")[1])
+        devices = [device["device"] for device in status["devices"]]
+        self.assertEqual(
+            sorted((link["from"], link["to"]) for link in status["links"]),
+            sorted(itertools.permutations(devices, 2)))
+        cells = self.browser.run(
+            "return document.querySelectorAll('#links tbody td').length")
+        self.assertEqual(cells, len(devices) ** 2 if len(devices) > 1 else 0)
 
     def test_draws_rows_per_device(self):
         shards = [{"device": 2, "rows": 7000}, {"device": 3, "rows": 3500}]

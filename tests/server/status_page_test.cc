@@ -56,6 +56,8 @@ Backend TwoDevices() {
   Backend backend = CpuBackend();
   backend.name = "cuda";
   backend.devices = {kNastyName, "\xff no UTF-8"};
+  backend.links = {{2, 3, true, true, ""},
+                   {3, 2, true, false, "device 3 wrote <i>1</i> words"}};
   backend.device_stats = [] {
     return std::vector<DeviceStats>{{2, 3 << 20, 5 << 20, 11, 13},
                                     {3, 1 << 20, 7 << 20, 17, 19}};
@@ -257,6 +259,28 @@ TEST_CASE("the status page shows devices and shards, with text escaped") {
   CHECK_THAT(page, Contains("&lt;b&gt;&quot;GPU&quot; &amp; &#39;co&#39;"));
   CHECK_THAT(page, Contains("<meter max=\"7000\" value=\"3500\" "
                             "aria-label=\"GPU 3: 3,500\">"));
+}
+
+TEST_CASE("the status page shows how GPUs reach each other's memory") {
+  TestServer server(OneTable(), TwoDevices());
+  CHECK(StatusOf(server).at("links") == json::parse(R"([
+      {"from": 2, "to": 3, "peer_access": true, "native_atomics": true,
+       "verified": true, "problem": null},
+      {"from": 3, "to": 2, "peer_access": true, "native_atomics": false,
+       "verified": false, "problem": "device 3 wrote <i>1</i> words"}])"));
+  const std::string page = server.HttpBody("/");
+  CHECK_THAT(page, Contains("data-label=\"to GPU 3\" data-as=\"prose\">"
+                            "verified, native atomics</td>"));
+  CHECK_THAT(page, Contains("data-label=\"to GPU 2\" data-as=\"prose\">"
+                            "device 3 wrote &lt;i&gt;1&lt;/i&gt; words</td>"));
+  CHECK_THAT(page, !Contains("<i>"));
+  CHECK_THAT(page, Contains("data-label=\"to GPU 2\" data-as=\"prose\">–<"));
+}
+
+TEST_CASE("the status page of one GPU or none shows no links") {
+  TestServer server(OneTable());
+  CHECK(StatusOf(server).at("links").empty());
+  CHECK_THAT(server.HttpBody("/"), !Contains("id=\"links\""));
 }
 
 TEST_CASE("the status page says everything without its script") {
