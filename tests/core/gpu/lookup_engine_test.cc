@@ -3,6 +3,7 @@
 // it up where a real one would be under way.
 #include "core/gpu/lookup_engine.h"
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <memory>
@@ -217,7 +218,7 @@ TEST_CASE("many pooled keys are one batch") {
                              /*max_bag_keys=*/40'000);
   const auto table = MakeTable(*node, KeySpace::kDense);
   Fill(*table, kRows);
-  int num_launches = 0;
+  std::atomic<int> num_launches{0};  // by whichever thread ends a batch
   kernels::ScopedLookupHooks hooks(
       {[&](const kernels::LookupBatch&) { ++num_launches; },
        [](const kernels::LookupBatch&) {}});
