@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from gatherd import channel as channels
 from gatherd import errors
+from gatherd import lookup_reply
 from gatherd import messages
 from gatherd import requests
 from gatherd import results
@@ -130,12 +131,13 @@ class Client:
         request = messages.LookupRequest()
         shapes = [requests.fill_lookup(lookup, request.lookups.add())
                   for lookup in lookups]
-        response = self._call(
-            "/gatherd.v1.EmbeddingService/Lookup", request,
-            messages.LookupResponse, timeout, max_attempts)
-        _check_num_results(response.results, len(shapes))
-        return [results.table_rows(message, shape.num_keys, shape.num_rows)
-                for message, shape in zip(response.results, shapes)]
+        answers = lookup_reply.read(self._reply(
+            "/gatherd.v1.EmbeddingService/Lookup", request, timeout,
+            max_attempts))
+        _check_num_results(answers, len(shapes))
+        return [results.table_rows(message, values, shape.num_keys,
+                                   shape.num_rows)
+                for (message, values), shape in zip(answers, shapes)]
 
     def update(self, table: str, keys: npt.ArrayLike, values: npt.ArrayLike, *,
                mode: str = "set",
@@ -220,18 +222,23 @@ class Client:
     def _call(self, path: str, request: Any, response_class: Any,
               timeout: Optional[float], max_attempts: Optional[int]) -> Any:
         """The response to `request`, after as many attempts as it takes."""
+        reply = self._reply(path, request, timeout, max_attempts)
+        try:
+            return response_class.FromString(reply)
+        except protobuf.DecodeError as error:
+            raise errors.internal(str(error)) from error
+
+    def _reply(self, path: str, request: Any, timeout: Optional[float],
+               max_attempts: Optional[int]) -> bytes:
+        """The bytes of the response to `request`."""
         if timeout is None:
             timeout = self._timeout_s
         if max_attempts is None:
             max_attempts = self._max_attempts
         method, encoded = self._methods[path], request.SerializeToString()
-        reply = retry.call(
+        return retry.call(
             lambda left_s: method(encoded, timeout=left_s,
                                   metadata=self._metadata),
             retry.check_timeout(timeout),
             retry.check_max_attempts(max_attempts), self._backoff,
             self._closed)
-        try:
-            return response_class.FromString(reply)
-        except protobuf.DecodeError as error:
-            raise errors.internal(str(error)) from error

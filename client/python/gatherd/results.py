@@ -121,9 +121,11 @@ def _missing_flags(bitmap: bytes, num_keys: int) -> np.ndarray:
                          bitorder="little").view(bool)
 
 
-def table_rows(message: Any, num_keys: int,
+def table_rows(message: Any, values: memoryview, num_keys: int,
                num_rows: int) -> TableRows:
     """Reads the answer to a lookup of so many keys and rows.
+
+    `values` are those of `message`, which has none itself.
 
     GatherdError, INTERNAL, if the fields contradict each other or the lookup:
     nobody indexes into a reply that was not checked.
@@ -136,7 +138,6 @@ def table_rows(message: Any, num_keys: int,
     if message.num_rows != num_rows:
         raise errors.internal(
             f"has {message.num_rows} rows; {num_rows} were asked")
-    values = message.values
     num_bytes = num_rows * data_type.row_bytes(dim)
     if len(values) != num_bytes:
         raise errors.internal(f"values has {len(values)} bytes; {num_rows} "

@@ -6,15 +6,17 @@ import grpc
 import numpy as np
 
 import gatherd
+from gatherd import lookup_reply
 from gatherd import messages
 from gatherd import results
 from proto.gatherd.v1 import gatherd_pb2 as pb
 
 
 def read(message, num_keys, num_rows=None):
-    twin = messages.TableRows.FromString(message.SerializeToString())
+    [(twin, values)] = lookup_reply.read(
+        pb.LookupResponse(results=[message]).SerializeToString())
     return results.table_rows(
-        twin, num_keys, num_keys if num_rows is None else num_rows)
+        twin, values, num_keys, num_keys if num_rows is None else num_rows)
 
 
 def reply(data_type, values, **fields):
