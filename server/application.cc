@@ -41,7 +41,8 @@ constexpr char kMetricsText[] = "text/plain; version=0.0.4; charset=utf-8";
 class ApplicationImpl final : public Application {
  public:
   ApplicationImpl(const ServerConfig& config, Backend backend,
-                  std::unique_ptr<Catalog> catalog)
+                  std::unique_ptr<Catalog> catalog,
+                  std::function<void(const absl::Status&)> on_device_loss)
       : config_(config),
         backend_(std::move(backend)),
         catalog_(std::move(catalog)),
@@ -57,7 +58,8 @@ class ApplicationImpl final : public Application {
                  refusals_,
                  {config.max_message_bytes, config.max_keys_per_request},
                  backend_.reply_memory,
-                 config.default_deadline},
+                 config.default_deadline,
+                 std::move(on_device_loss)},
         status_page_(context_,
                      {backend_.name, backend_.devices, backend_.links,
                       [this] { return grpc_->address(); }, absl::Now()}),
@@ -205,11 +207,13 @@ class ApplicationImpl final : public Application {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Application>> Application::Create(
-    const Config& config, Backend backend) {
+    const Config& config, Backend backend,
+    std::function<void(const absl::Status&)> on_device_loss) {
   auto catalog = Catalog::Create(config.tables);
   if (!catalog.ok()) return catalog.status();
   auto application = std::make_unique<ApplicationImpl>(
-      config.server, std::move(backend), *std::move(catalog));
+      config.server, std::move(backend), *std::move(catalog),
+      std::move(on_device_loss));
   absl::Status status = application->OpenPorts();
   if (!status.ok()) return status;
   return application;

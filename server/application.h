@@ -21,8 +21,11 @@ class Application {
 
   // Opens all ports. UNAVAILABLE naming the address that cannot be had,
   // INVALID_ARGUMENT naming the file of certificates or tokens that is wrong.
+  // `on_device_loss` is called for each call that a lost device fails, from any
+  // thread: nothing but the end of the process helps.
   static absl::StatusOr<std::unique_ptr<Application>> Create(
-      const Config& config, Backend backend);
+      const Config& config, Backend backend,
+      std::function<void(const absl::Status&)> on_device_loss);
 
   // With the ports that were picked for port 0.
   virtual const std::string& address() const = 0;

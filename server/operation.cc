@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "core/base/device_loss.h"
 #include "server/fault.h"
 #include "server/lookup_operation.h"
 #include "server/write_operation.h"
@@ -83,6 +84,7 @@ void Operation::Finish(absl::Status status) {
   if (absl::IsDeadlineExceeded(status)) {
     context_.metrics.requests().Rejected(Rejection::kDeadline);
   }
+  if (IsDeviceLoss(status)) context_.on_device_loss(status);
   status = ReportIfFault(RpcMethodName(method_), std::move(status));
   const Done done = std::move(done_);  // may destroy this
   done(std::move(status));

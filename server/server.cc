@@ -34,6 +34,10 @@ class Events {
     absl::MutexLock lock(&mutex_);
     signalled_ = true;
   }
+  void DeviceLost(const absl::Status& loss) {
+    absl::MutexLock lock(&mutex_);
+    if (loss_.ok()) loss_ = loss;
+  }
 
   // The outcome of bringing the tables up; none if a signal came first.
   std::optional<absl::Status> WaitForTables() {
@@ -41,19 +45,25 @@ class Events {
     mutex_.Await(absl::Condition(this, &Events::TablesDoneOrSignalled));
     return signalled_ ? std::nullopt : tables_;
   }
-  void WaitForSignal() {
+  // OK after a signal, else the loss of a device.
+  absl::Status WaitForEnd() {
     absl::MutexLock lock(&mutex_);
-    mutex_.Await(absl::Condition(&signalled_));
+    mutex_.Await(absl::Condition(this, &Events::SignalledOrLost));
+    return loss_;
   }
 
  private:
   bool TablesDoneOrSignalled() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return signalled_ || tables_.has_value();
   }
+  bool SignalledOrLost() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return signalled_ || !loss_.ok();
+  }
 
   absl::Mutex mutex_;
   std::optional<absl::Status> tables_ ABSL_GUARDED_BY(mutex_);
   bool signalled_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::Status loss_ ABSL_GUARDED_BY(mutex_);
 };
 
 ExitCode ExitCodeOf(const absl::Status& no_backend) {
@@ -78,10 +88,10 @@ int Fail(std::string_view what, const absl::Status& status,
 // The end of a drained process. Nothing is taken apart: a gRPC server that
 // shuts down answers CANCELLED to calls that reach it meanwhile, a connection
 // that closes gives UNAVAILABLE, for which clients go elsewhere.
-[[noreturn]] void EndProcess(Application& application) {
+[[noreturn]] void EndProcess(Application& application, ExitCode exit_code) {
   application.RemoveSocketFiles();
   Log(LogLevel::kInfo, "stopped");
-  std::_Exit(kExitOk);
+  std::_Exit(exit_code);
 }
 
 // Stops while tables are still coming up. What cannot be interrupted (the
@@ -103,7 +113,7 @@ int Serve(const ServerConfig& config, Application& application,
   const std::optional<absl::Status> tables = events.WaitForTables();
   if (!tables.has_value()) {
     StopStartup(application, config.shutdown_timeout, kExitOk);
-    EndProcess(application);
+    EndProcess(application, kExitOk);
   }
   if (!tables->ok()) {
     Fail("cannot start", *tables, kExitFailure);
@@ -111,17 +121,22 @@ int Serve(const ServerConfig& config, Application& application,
     return kExitFailure;
   }
   Log(LogLevel::kInfo, "ready");
-  events.WaitForSignal();
+  const absl::Status loss = events.WaitForEnd();
+  if (!loss.ok()) {
+    Fail("a device is lost, the process ends", loss, kExitFailure);
+    application.Drain(absl::ZeroDuration(), config.shutdown_timeout);
+    EndProcess(application, kExitFailure);
+  }
   Log(LogLevel::kInfo, "draining");
   application.Drain(config.drain_delay, config.shutdown_timeout);
-  EndProcess(application);
+  EndProcess(application, kExitOk);
 }
 
 }  // namespace
 
-int RunServer(const Config& config) {
+int RunServer(const Config& config, const BackendSelector& select) {
   ShutdownSignals signals;
-  auto backend = SelectBackend(config);
+  auto backend = select(config);
   if (!backend.ok()) {
     return Fail("cannot use the devices", backend.status(),
                 ExitCodeOf(backend.status()));
@@ -133,7 +148,10 @@ int RunServer(const Config& config) {
     Log(LogLevel::kInfo, "uses a device", {{"device", device}});
   }
 
-  auto application = Application::Create(config, *std::move(backend));
+  Events events;
+  auto application = Application::Create(
+      config, *std::move(backend),
+      [&events](const absl::Status& loss) { events.DeviceLost(loss); });
   if (!application.ok()) {
     return Fail("cannot start", application.status(),
                 absl::IsInvalidArgument(application.status()) ? kExitUsage
@@ -146,7 +164,6 @@ int RunServer(const Config& config) {
     Announce("health on " + health);
   }
 
-  Events events;
   signals.Watch([&] { events.Signalled(); });
   return Serve(config.server, **application, events);
 }

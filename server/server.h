@@ -2,15 +2,22 @@
 #ifndef GATHERD_SERVER_SERVER_H_
 #define GATHERD_SERVER_SERVER_H_
 
+#include <functional>
+
+#include "absl/status/statusor.h"
+#include "server/backend.h"
 #include "server/config.h"
 
 namespace gatherd {
 
-// Serves until a signal ends it. Call once, from the main thread, before any
-// other thread is started: SIGTERM and SIGINT are blocked in all of them.
-// Returns the exit code of the process: 0 after a clean stop, 1 after a
-// failure, which has been logged.
-int RunServer(const Config& config);
+// Serves, on the backend that `select` chooses, until a signal or the loss of a
+// device ends it. Call once, from the main thread, before any other thread is
+// started: SIGTERM and SIGINT are blocked in all of them. Returns the exit code
+// of the process: 0 after a clean stop, 1 after a failure, which has been
+// logged.
+using BackendSelector = std::function<absl::StatusOr<Backend>(const Config&)>;
+int RunServer(const Config& config,
+              const BackendSelector& select = SelectBackend);
 
 }  // namespace gatherd
 

@@ -3,6 +3,9 @@
 #ifndef GATHERD_SERVER_SERVING_CONTEXT_H_
 #define GATHERD_SERVER_SERVING_CONTEXT_H_
 
+#include <functional>
+
+#include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "core/catalog/catalog.h"
 #include "core/exec/dispatcher.h"
@@ -28,6 +31,9 @@ struct ServingContext {
   ReplyMemory reply_memory;
   // Of unary calls that carry none, and of each message on a stream.
   absl::Duration default_deadline;
+  // Called with every error that is the loss of a device; see
+  // core/base/device_loss.h. From any thread.
+  std::function<void(const absl::Status&)> on_device_loss;
 };
 
 }  // namespace gatherd

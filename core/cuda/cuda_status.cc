@@ -1,8 +1,10 @@
 #include "core/cuda/cuda_status.h"
 
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "core/base/device_loss.h"
 #include "core/base/sizes.h"
 
 namespace gatherd {
@@ -49,6 +51,32 @@ absl::StatusCode CodeOf(CUresult error) {
   }
 }
 
+// Those of which CUDA says that the process has to end for CUDA to work again,
+// and of hardware that is no more to be had.
+bool LosesDevice(cudaError_t error) {
+  switch (error) {
+    case cudaErrorAssert:
+    case cudaErrorContained:
+    case cudaErrorECCUncorrectable:
+    case cudaErrorExternalDevice:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalAddress:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorLaunchFailure:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorMpsRpcFailure:
+    case cudaErrorNvlinkUncorrectable:
+    case cudaErrorTensorMemoryLeak:
+    case cudaErrorUnknown:
+      return true;
+    default:
+      return false;
+  }
+}
+
 std::string Describe(const CudaCall& call) {
   std::string text;
   if (call.device.has_value()) {
@@ -66,10 +94,11 @@ std::string Describe(const CudaCall& call) {
 absl::Status CudaFailure(const CudaApi& api, cudaError_t error,
                          const CudaCall& call) {
   (void)api.cudaGetLastError();
-  return absl::Status(
+  absl::Status status(
       CodeOf(error),
       absl::StrCat(Describe(call), ": ", api.cudaGetErrorName(error), " (",
                    api.cudaGetErrorString(error), ")"));
+  return LosesDevice(error) ? MarkDeviceLoss(std::move(status)) : status;
 }
 
 absl::Status CudaFailure(const CudaApi& api, CUresult error,

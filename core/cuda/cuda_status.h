@@ -4,6 +4,8 @@
 // NOT_FOUND, a machine without a usable GPU or driver FAILED_PRECONDITION, all
 // else INTERNAL. The message names device, call, size and CUDA's own word:
 // "device 1: cudaMalloc of 3 GiB: cudaErrorMemoryAllocation (out of memory)".
+// An error that CUDA answers every later call with is a device loss (see
+// core/base/device_loss.h).
 #ifndef GATHERD_CORE_CUDA_CUDA_STATUS_H_
 #define GATHERD_CORE_CUDA_CUDA_STATUS_H_
 

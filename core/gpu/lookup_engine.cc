@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "core/base/device_loss.h"
 #include "core/gpu/cpu_pause.h"
 #include "core/gpu/host_pooling.h"
 #include "core/gpu/job_size.h"
@@ -218,16 +219,18 @@ void LookupEngine::EndBatch(LookupContext* context, const absl::Status& status,
     context->Collect();
     CountReads(*context);
   }
+  const absl::Status outcome =
+      absl::IsInternal(status) ? MarkDeviceLoss(status) : status;
   EndedJobs ended;
   bool is_idle = false;
   {
     absl::MutexLock lock(&mutex_);
-    if (absl::IsInternal(status) && refusal_.ok()) refusal_ = status;
+    if (absl::IsInternal(outcome) && refusal_.ok()) refusal_ = outcome;
     const auto num_tasks = static_cast<uint32_t>(context->tasks().size());
     for (size_t i = 0; i < num_tasks; ++i) {
       context->tasks()[i].job->launch_requests = i == 0 ? num_tasks : 0;
-      auto job = queue_.End(context->tasks()[i], status,
-                            status.ok() ? context->part(i) : LookupResult());
+      auto job = queue_.End(context->tasks()[i], outcome,
+                            outcome.ok() ? context->part(i) : LookupResult());
       if (job.has_value()) ended.push_back(*std::move(job));
     }
     context->Reset();

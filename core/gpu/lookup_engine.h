@@ -48,8 +48,8 @@ class LookupEngine {
   LookupEngine& operator=(const LookupEngine&) = delete;
 
   // As Dispatcher::SubmitLookup, for jobs with at least one segment, all of
-  // GpuTables of this node. INTERNAL once a device has failed: its context is
-  // lost, and with it the process.
+  // GpuTables of this node. INTERNAL, a device loss, once a batch has failed:
+  // nobody knows what its kernels still do, so no other one is launched.
   void Submit(LookupJob* job);
   // The same by the calling thread, if that is quick.
   void Answer(LookupJob* job);

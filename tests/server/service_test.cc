@@ -248,7 +248,7 @@ TEST_CASE("an address in use is named") {
     const std::string address = first.application().address();
     config.server.address = "0.0.0.0" + address.substr(address.rfind(':'));
   }
-  const auto second = Application::Create(config, CpuBackend());
+  const auto second = Application::Create(config, CpuBackend(), IgnoreLoss);
   REQUIRE(!second.ok());
   CHECK_THAT(second.status().ToString(), Contains("cannot listen on"));
 }
@@ -265,7 +265,7 @@ TEST_CASE("a Unix socket serves, and is not taken from its owner") {
   grpc::Status status;
   server.Lookup("words", 1, &status);
   CHECK(status.ok());
-  CHECK(!Application::Create(config, CpuBackend()).ok());
+  CHECK(!Application::Create(config, CpuBackend(), IgnoreLoss).ok());
   std::filesystem::remove_all(folder);
 }
 

@@ -44,7 +44,8 @@ TestServer::TestServer(const Config& config, TableFactory make_table,
     : TestServer(config, WithTables(std::move(make_table)), startup) {}
 
 TestServer::TestServer(const Config& config, Backend backend, Startup startup) {
-  auto application = Application::Create(config, std::move(backend));
+  auto application =
+      Application::Create(config, std::move(backend), IgnoreLoss);
   INFO(application.status());
   REQUIRE(application.ok());
   application_ = *std::move(application);

@@ -18,6 +18,9 @@ namespace gatherd {
 // Ports 0 of the loopback interface, short times.
 Config TestConfig(std::vector<CatalogTableSpec> tables);
 
+// For servers without devices.
+inline void IgnoreLoss(const absl::Status& /*loss*/) {}
+
 class TestServer {
  public:
   // Brings the tables up and waits for that, unless told otherwise.

@@ -128,7 +128,3 @@ class LookupReplyTest(unittest.TestCase):
                 self.assertEqual(grpc.StatusCode.INTERNAL,
                                  caught.exception.code)
                 self.assertIn(text, caught.exception.message)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "core/base/device_loss.h"
 #include "core/cuda/cuda_status.h"
 #include "tests/core/cuda/fake_cuda.h"
 
@@ -79,6 +80,21 @@ TEST_CASE("Errors become statuses with device, call, size and CUDA's word") {
         absl::StatusCode::kFailedPrecondition);
   CHECK(code(cudaErrorIllegalAddress) == absl::StatusCode::kInternal);
   CHECK(code(CUDA_ERROR_ILLEGAL_ADDRESS) == absl::StatusCode::kInternal);
+}
+
+TEST_CASE("Errors that outlast a call are device losses, others are not") {
+  FakeCuda fake(1);
+  const auto is_loss = [&fake](auto error) {
+    return IsDeviceLoss(CudaStatus(fake.api(), error, {"a call"}));
+  };
+  CHECK(is_loss(cudaErrorIllegalAddress));
+  CHECK(is_loss(cudaErrorECCUncorrectable));
+  CHECK(is_loss(cudaErrorNvlinkUncorrectable));
+  CHECK(is_loss(cudaErrorLaunchFailure));
+  CHECK_FALSE(is_loss(cudaErrorInvalidValue));
+  CHECK_FALSE(is_loss(cudaErrorMemoryAllocation));
+  CHECK_FALSE(is_loss(cudaErrorNoDevice));
+  CHECK_FALSE(is_loss(CUDA_ERROR_OUT_OF_MEMORY));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
+#include "core/base/device_loss.h"
 #include "core/gpu/gpu_dispatcher.h"
 #include "core/gpu/gpu_table.h"
 #include "core/table/cpu_table.h"
@@ -387,12 +388,14 @@ TEST_CASE("a device that fails ends its jobs, and refuses later ones") {
   node->lookups().Submit(&failed.job);
   failed.ended.WaitForNotification();
   CHECK(absl::IsInternal(failed.status));
+  CHECK(IsDeviceLoss(failed.status));
   CHECK(std::string(failed.status.message()).find("device 0") !=
         std::string::npos);
   REQUIRE(cuda.failed_call().has_value());
   node->lookups().Submit(&later.job);
   later.ended.WaitForNotification();
   CHECK(absl::IsInternal(later.status));
+  CHECK(IsDeviceLoss(later.status));
 }
 
 TEST_CASE("a job over both kinds of tables is cancelled in all its parts") {

@@ -127,7 +127,8 @@ class Server:
     relative paths start and which close() removes.
     """
 
-    def __init__(self, config, args=(), env=None, folder=None, start=True):
+    def __init__(self, config, args=(), env=None, folder=None, start=True,
+                 program="server/gatherd"):
         self.folder = folder or tempfile.mkdtemp(prefix="gatherd_test_")
         self.config_path = os.path.join(self.folder, "gatherd.yaml")
         if isinstance(config, dict):
@@ -137,7 +138,7 @@ class Server:
         self._log_path = os.path.join(self.folder, "log")
         with open(self._log_path, "wb") as log:
             self.process = subprocess.Popen(
-                [find_program("server/gatherd"),
+                [find_program(program),
                  f"--config={self.config_path}", *args],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 env=_environment(env))
