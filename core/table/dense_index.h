@@ -30,11 +30,10 @@ class DenseIndex final : public SlotIndex {
   }
   void FindFirst(Search* search) const { search->slot = SlotOf(search->key); }
   void FindRest(Search*) const {}
-  bool Confirm(Search* search) const { return Accepts(search->key); }
+  bool Exists(const Search& search) const { return Accepts(search.key); }
 
   void Prefetch(KeyGroup& group) const override;
   void Find(KeyGroup& group) const override;
-  void Confirm(KeyGroup&) const override {}
   bool Accepts(int64_t key) const override { return Row(key) < rows_; }
   uint32_t SlotOf(int64_t key) const override {
     if (!Accepts(key)) return RowArena::kDefaultSlot;
@@ -44,6 +43,7 @@ class DenseIndex final : public SlotIndex {
   uint32_t Remove(int64_t key) override;
   size_t List(uint64_t* cursor, absl::Span<int64_t> keys,
               absl::Span<uint32_t> slots) const override;
+  uint64_t list_end() const override { return rows_; }
   uint64_t num_bytes() const override { return memory_.num_bytes(); }
 
  private:

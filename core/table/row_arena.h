@@ -1,5 +1,5 @@
 // The rows of a table in one block of memory: slots of equal size, numbered
-// from 0, each with its key (hashed tables) and its row.
+// from 0. Rows of whole cache lines begin at one.
 //
 // A slot is written by the table's writer while no lookup can reach it, and
 // never changes while one can: that is the rule that keeps rows whole, and it
@@ -13,9 +13,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <utility>
 
+#include "core/base/sizes.h"
 #include "core/table/host_memory.h"
 #include "core/table/table_spec.h"
 
@@ -24,8 +24,7 @@ namespace gatherd {
 struct ArenaLayout {
   uint64_t num_slots = 0;  // slot 0, one a row, and the spare ones
   uint32_t num_spare = 0;
-  uint32_t row_offset = 0;  // of the row in its slot, behind the key
-  uint64_t stride = 0;      // bytes from slot to slot
+  uint64_t stride = 0;  // bytes from slot to slot
 
   uint64_t num_bytes() const { return num_slots * stride; }
 
@@ -37,14 +36,10 @@ struct ArenaLayout {
     const uint64_t spare =
         std::min({std::max<uint64_t>(rows / 32, 4), uint64_t{65536},
                   uint64_t{0xffff'ffff} - rows});
-    const bool has_keys = spec.key_space == KeySpace::kHashed;
     ArenaLayout layout;
     layout.num_slots = 1 + rows + spare;
     layout.num_spare = static_cast<uint32_t>(spare);
-    layout.row_offset = has_keys ? sizeof(int64_t) : 0;
-    const uint64_t unit = has_keys ? sizeof(int64_t) : sizeof(uint32_t);
-    layout.stride =
-        (layout.row_offset + spec.row_bytes() + unit - 1) / unit * unit;
+    layout.stride = AlignUp(spec.row_bytes(), sizeof(uint32_t));
     return layout;
   }
 };
@@ -57,21 +52,8 @@ class RowArena {
   RowArena(const ArenaLayout& layout, HostMemory memory)
       : layout_(layout), memory_(std::move(memory)), base_(memory_.data()) {}
 
-  std::byte* slot(uint32_t number) const {
-    return base_ + number * layout_.stride;
-  }
   std::byte* row(uint32_t number) const {
-    return slot(number) + layout_.row_offset;
-  }
-  // The keys of hashed tables alone stand in slots.
-  bool has_keys() const { return layout_.row_offset != 0; }
-  int64_t key(uint32_t number) const {
-    int64_t key;
-    std::memcpy(&key, slot(number), sizeof(key));
-    return key;
-  }
-  void set_key(uint32_t number, int64_t key) const {
-    std::memcpy(slot(number), &key, sizeof(key));
+    return base_ + number * layout_.stride;
   }
 
   // Fetches the lines of a slot, or the first ones of a long one: the processor
@@ -95,7 +77,7 @@ class RowArena {
   // which cost lookups in a dense table 5 ns a key.
   template <typename Visit>
   void ForEachLine(uint32_t number, const Visit& visit) const {
-    const std::byte* const begin = slot(number);
+    const std::byte* const begin = row(number);
     visit(begin);
     visit(begin + last_fetched_);
     switch (last_fetched_ / kCacheLine) {

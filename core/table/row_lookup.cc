@@ -97,7 +97,7 @@ class RowStream {
   template <typename Consume>
   void Finish(size_t number, const Consume& consume) {
     Search* const search = this->search(number);
-    if (!index_.Confirm(search)) {
+    if (!index_.Exists(*search)) {
       ++num_missing_;
       missing_[number / 8] |= static_cast<uint8_t>(1 << number % 8);
     }

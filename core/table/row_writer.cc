@@ -57,10 +57,6 @@ uint64_t RowWriter::CountAbsent(absl::Span<const int64_t> keys) const {
     group.keys = keys.subspan(begin, KeyGroup::kMaxKeys);
     storage_.index->Prefetch(group);
     storage_.index->Find(group);
-    for (size_t i = 0; i < group.keys.size(); ++i) {
-      __builtin_prefetch(storage_.arena.slot(group.slots[i]));
-    }
-    storage_.index->Confirm(group);
     num_absent += group.keys.size() - __builtin_popcount(group.found);
   }
   return num_absent;
@@ -98,7 +94,6 @@ bool RowWriter::EraseKey(int64_t key) {
   const uint32_t slot = storage_.index->Remove(key);
   const bool is_dense = storage_.spec.key_space == KeySpace::kDense;
   if (slot == RowArena::kDefaultSlot) return is_dense;
-  if (storage_.evicts()) storage_.stamps->Clear(slot);
   pool_.Retire(slot);
   if (!is_dense) storage_.num_rows.fetch_sub(1, std::memory_order_relaxed);
   return true;

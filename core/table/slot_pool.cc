@@ -24,7 +24,7 @@ uint32_t SlotPool::Take() {
   }
   if (chain_ != 0) {
     const uint32_t slot = chain_;
-    std::memcpy(&chain_, arena_.slot(slot), sizeof(chain_));
+    std::memcpy(&chain_, arena_.row(slot), sizeof(chain_));
     return slot;
   }
   return static_cast<uint32_t>(next_fresh_++);
@@ -66,7 +66,7 @@ void SlotPool::FreeWaiting() {
     if (free_.size() < capacity_) {
       free_.push_back(slot);
     } else {
-      std::memcpy(arena_.slot(slot), &chain_, sizeof(chain_));
+      std::memcpy(arena_.row(slot), &chain_, sizeof(chain_));
       chain_ = slot;
     }
   }

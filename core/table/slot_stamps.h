@@ -7,7 +7,7 @@
 //
 // LRU: the stamp is the time of the last use by a clock of 32 bits that ticks
 // once a lookup chunk and once a write batch; ages are compared modulo 2^32.
-// LFU: it is the number of uses, halved from time to time. 0: no row here.
+// LFU: it is the number of uses, halved from time to time.
 #ifndef GATHERD_CORE_TABLE_SLOT_STAMPS_H_
 #define GATHERD_CORE_TABLE_SLOT_STAMPS_H_
 
@@ -33,11 +33,8 @@ class SlotStamps {
         memory_(std::move(memory)),
         stamps_(reinterpret_cast<std::atomic<uint32_t>*>(memory_.data())) {}
 
-  // The time of a lookup chunk or a write batch, never 0.
-  uint32_t Tick() {
-    const uint32_t now = clock_.fetch_add(1, std::memory_order_relaxed);
-    return now == 0 ? 1 : now;
-  }
+  // The time of a lookup chunk or a write batch.
+  uint32_t Tick() { return clock_.fetch_add(1, std::memory_order_relaxed); }
 
   void Prefetch(uint32_t slot) const { __builtin_prefetch(&stamps_[slot], 1); }
 
@@ -57,10 +54,6 @@ class SlotStamps {
     if (lfu_) Set(slot, old == 0 ? 0 : Get(old));
     Touch(slot, now);
   }
-
-  void Clear(uint32_t slot) const { Set(slot, 0); }
-
-  bool IsClear(uint32_t slot) const { return Get(slot) == 0; }
 
   // Of two slots the one with the larger cold value is to go first.
   uint32_t Coldness(uint32_t slot, uint32_t now) const {

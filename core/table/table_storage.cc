@@ -81,8 +81,8 @@ absl::StatusOr<std::unique_ptr<TableStorage>> TableStorage::Create(
         std::make_unique<DenseIndex>(spec.rows(), *std::move(index_memory));
     storage->num_rows = spec.rows();
   } else {
-    storage->index = std::make_unique<HashedIndex>(
-        spec.rows(), storage->seed, *std::move(index_memory), storage->arena);
+    storage->index = std::make_unique<HashedIndex>(spec.rows(), storage->seed,
+                                                   *std::move(index_memory));
   }
   if (parts.stamps_bytes > 0) {
     auto stamps_memory = HostMemory::Create(parts.stamps_bytes);

@@ -32,6 +32,7 @@ UpdateRun::UpdateRun(TableStorage& storage, SlotPool& pool,
 UpdateResult UpdateRun::Run() {
   DropSurplus();
   const absl::Span<const int64_t> keys = keys_.keys();
+  const bool reads_old_rows = batch_.mode == UpdateMode::kAdd;
   KeyGroup groups[2];
   const auto prefetch = [&](size_t begin) {
     KeyGroup& group = groups[begin / KeyGroup::kMaxKeys % 2];
@@ -42,12 +43,11 @@ UpdateResult UpdateRun::Run() {
   for (size_t begin = 0; begin < keys.size(); begin += KeyGroup::kMaxKeys) {
     KeyGroup& group = groups[begin / KeyGroup::kMaxKeys % 2];
     storage_.index->Find(group);
-    for (size_t i = 0; i < group.keys.size(); ++i) {
-      __builtin_prefetch(storage_.arena.slot(group.slots[i]));
+    for (size_t i = 0; reads_old_rows && i < group.keys.size(); ++i) {
+      storage_.arena.PrefetchToRead(group.slots[i]);
     }
     const size_t next = begin + KeyGroup::kMaxKeys;
     if (next < keys.size()) prefetch(next);
-    storage_.index->Confirm(group);
     for (size_t i = 0; i < group.keys.size(); ++i) {
       if (IsDropped(begin + i)) continue;
       Write(begin + i, group.slots[i], (group.found >> i & 1) != 0);
@@ -79,7 +79,7 @@ void UpdateRun::DropSurplus() {
       ++result_.num_evicted;
     } else {
       ++result_.num_updated;
-      Evict(slot);
+      Evict(keys_.keys()[i], slot);
     }
   }
   storage_.num_evictions.fetch_add(result_.num_inserted,
@@ -96,11 +96,10 @@ void UpdateRun::Write(size_t number, uint32_t old, bool exists) {
   if (!exists) MakeRoom();
   const uint32_t slot = pool_.Take();
   storage_.arena.PrefetchToWrite(pool_.Peek(kSlotsAhead));
-  if (storage_.arena.has_keys()) storage_.arena.set_key(slot, key);
   FillRow(number, old, storage_.arena.row(slot));
   if (storage_.evicts()) storage_.stamps->Inherit(slot, old, now_);
   storage_.index->Put(key, slot);
-  if (old != RowArena::kDefaultSlot) Unlink(old);
+  if (old != RowArena::kDefaultSlot) pool_.Retire(old);
   if (exists) {
     ++result_.num_updated;
   } else {
@@ -111,7 +110,8 @@ void UpdateRun::Write(size_t number, uint32_t old, bool exists) {
 
 void UpdateRun::MakeRoom() {
   if (storage_.evicts() && num_rows_ == storage_.spec.rows()) {
-    Evict(picker_->Pick());
+    const VictimPicker::Victim victim = picker_->Pick();
+    Evict(victim.key, victim.slot);
   }
 }
 
@@ -136,18 +136,12 @@ void UpdateRun::AddUp(size_t number, uint32_t old, std::byte* row) {
   GetConvertRow(DataType::kFloat32, type)(sum, row, dim_);
 }
 
-void UpdateRun::Evict(uint32_t slot) {
-  storage_.index->Remove(storage_.arena.key(slot));
-  Unlink(slot);
+void UpdateRun::Evict(int64_t key, uint32_t slot) {
+  storage_.index->Remove(key);
+  pool_.Retire(slot);
   ++result_.num_evicted;
   storage_.num_evictions.fetch_add(1, std::memory_order_relaxed);
   storage_.num_rows.store(--num_rows_, std::memory_order_relaxed);
-}
-
-// `slot` is no longer in the index.
-void UpdateRun::Unlink(uint32_t slot) {
-  if (storage_.evicts()) storage_.stamps->Clear(slot);
-  pool_.Retire(slot);
 }
 
 }  // namespace gatherd

@@ -40,8 +40,7 @@ class UpdateRun {
   void MakeRoom();
   void FillRow(size_t number, uint32_t old, std::byte* row);
   void AddUp(size_t number, uint32_t old, std::byte* row);
-  void Evict(uint32_t slot);
-  void Unlink(uint32_t slot);
+  void Evict(int64_t key, uint32_t slot);
   const std::byte* Value(uint32_t position) const {
     return batch_.values + position * value_bytes_;
   }

@@ -3,16 +3,6 @@
 #include <algorithm>
 
 namespace gatherd {
-namespace {
-
-// Of equally cold slots the lower one, often the older row, goes first.
-bool IsWarmer(const std::pair<uint32_t, uint32_t>& a,
-              const std::pair<uint32_t, uint32_t>& b) {
-  return a.first != b.first ? a.first < b.first : a.second > b.second;
-}
-
-}  // namespace
-
 VictimPicker::VictimPicker(const TableStorage& storage, const SlotPool& pool,
                            const BatchKeys& batch, uint32_t now,
                            EvictionState& state)
@@ -23,82 +13,91 @@ VictimPicker::VictimPicker(const TableStorage& storage, const SlotPool& pool,
       now_(now),
       state_(state) {}
 
-uint32_t VictimPicker::Pick() {
+VictimPicker::Victim VictimPicker::Pick() {
   HalveOne();
-  if (storage_.arena.layout().num_slots <= kExactSlots) return PickColdest();
-  const uint32_t slot = PickSampled();
-  return slot == RowArena::kDefaultSlot ? PickNext() : slot;
+  const bool is_small = storage_.arena.layout().num_slots <= kExactSlots;
+  const Victim victim = is_small ? PickColdest() : PickDrawn();
+  return victim.slot == RowArena::kDefaultSlot ? PickNext() : victim;
 }
 
-// Whether there is a row in `slot`, and not of the batch. Free slots hold what
-// was there before or a link; the index knows better.
-bool VictimPicker::MayLeave(uint32_t slot) const {
-  const int64_t key = storage_.arena.key(slot);
-  return storage_.index->SlotOf(key) == slot &&
-         batch_.Find(key) == BatchKeys::kNone;
-}
-
-uint32_t VictimPicker::PickColdest() {
+VictimPicker::Victim VictimPicker::PickColdest() {
   if (!collected_) CollectAll();
   while (!coldest_.empty()) {
     std::pop_heap(coldest_.begin(), coldest_.end(), IsWarmer);
-    const uint32_t slot = coldest_.back().second;
+    const Victim row = coldest_.back().row;
     coldest_.pop_back();
-    if (MayLeave(slot)) return slot;
+    // It may have left since, by another way.
+    if (storage_.index->SlotOf(row.key) == row.slot) return row;
   }
-  return PickNext();
+  return {};
 }
 
 // Rows do not come to life under other keys than the batch's while it is
 // applied, so one look at all of them is enough.
 void VictimPicker::CollectAll() {
   collected_ = true;
-  for (uint64_t i = 1; i < pool_.num_used(); ++i) {
-    const uint32_t slot = static_cast<uint32_t>(i);
-    if (stamps_.IsClear(slot)) continue;
-    coldest_.emplace_back(stamps_.Coldness(slot, now_), slot);
+  int64_t keys[kMaxDrawn];
+  uint32_t slots[kMaxDrawn];
+  uint64_t cursor = 0;
+  while (const size_t num = storage_.index->List(&cursor, absl::MakeSpan(keys),
+                                                 absl::MakeSpan(slots))) {
+    for (size_t i = 0; i < num; ++i) {
+      if (IsOfBatch(keys[i])) continue;
+      coldest_.push_back(CandidateOf(keys[i], slots[i]));
+    }
   }
   std::make_heap(coldest_.begin(), coldest_.end(), IsWarmer);
 }
 
-uint32_t VictimPicker::PickSampled() {
-  uint32_t samples[kSamples];
-  for (uint32_t& slot : samples) {
-    slot = Random();
-    stamps_.Prefetch(slot);
+VictimPicker::Victim VictimPicker::PickDrawn() {
+  int64_t keys[kMaxDrawn];
+  uint32_t slots[kMaxDrawn];
+  uint64_t cursor = RandomBelow(storage_.index->list_end());
+  size_t num = 0;
+  while (num < kMinDrawn) {
+    const size_t num_listed =
+        storage_.index->List(&cursor, absl::MakeSpan(keys).subspan(num),
+                             absl::MakeSpan(slots).subspan(num));
+    if (num_listed == 0) cursor = 0;
+    num += num_listed;
   }
-  std::pair<uint32_t, uint32_t> coldest[kSamples];
-  int num = 0;
-  for (const uint32_t slot : samples) {
-    if (stamps_.IsClear(slot)) continue;
-    coldest[num++] = {stamps_.Coldness(slot, now_), slot};
-  }
+  for (size_t i = 0; i < num; ++i) stamps_.Prefetch(slots[i]);
+  Candidate drawn[kMaxDrawn];
+  for (size_t i = 0; i < num; ++i) drawn[i] = CandidateOf(keys[i], slots[i]);
   // The first choice is nearly always good: no need to sort.
   for (; num > 0; --num) {
-    auto* choice = std::max_element(coldest, coldest + num);
-    if (MayLeave(choice->second)) return choice->second;
-    *choice = coldest[num - 1];
+    Candidate* const choice =
+        std::max_element(drawn, drawn + num, IsWarmerOfDrawn);
+    if (!IsOfBatch(choice->row.key)) return choice->row;
+    *choice = drawn[num - 1];
   }
-  return RowArena::kDefaultSlot;
+  return {};
 }
 
-// One slot after the other: when nearly all rows are the batch's own.
-uint32_t VictimPicker::PickNext() {
+// One row after the other: when nearly all are the batch's own.
+VictimPicker::Victim VictimPicker::PickNext() {
+  int64_t keys[kMaxDrawn];
+  uint32_t slots[kMaxDrawn];
   while (true) {
-    if (state_.sweep >= pool_.num_used()) state_.sweep = 1;
-    const uint32_t slot = static_cast<uint32_t>(state_.sweep++);
-    if (MayLeave(slot)) return slot;
+    const uint64_t begin = state_.sweep;
+    const size_t num = storage_.index->List(&state_.sweep, absl::MakeSpan(keys),
+                                            absl::MakeSpan(slots));
+    if (num == 0) state_.sweep = 0;
+    for (size_t i = 0; i < num; ++i) {
+      if (IsOfBatch(keys[i])) continue;
+      // The next turn begins here again, as others may be left.
+      state_.sweep = begin;
+      return {keys[i], slots[i]};
+    }
   }
 }
 
-// A used slot, not the default one.
-uint32_t VictimPicker::Random() {
+uint64_t VictimPicker::RandomBelow(uint64_t limit) {
   uint64_t& x = state_.random;
   x ^= x << 13;
   x ^= x >> 7;
   x ^= x << 17;
-  const uint64_t num_choices = pool_.num_used() - 1;
-  return static_cast<uint32_t>(1 + (((x >> 32) * num_choices) >> 32));
+  return ((x >> 32) * limit) >> 32;
 }
 
 // All uses are halved once in as many evictions as the table has slots: what

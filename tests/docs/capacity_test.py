@@ -20,12 +20,11 @@ DOC = "docs/capacity.md"
 # same in Python.
 PARTS = {
     "rows": "(1 + `rows` + spare) × slot",
-    "slot, hashed": "8 for the key and the row, rounded up to 8",
-    "slot, dense": "the row, rounded up to 4",
+    "slot": "the row, rounded up to 4",
     "row": "`dim` × 4 (`float32`), 2 (`float16`, `bfloat16`) or 1 (`int8`, "
            "and 4 more)",
     "spare": "`rows` / 32, at least 4, at most 65536",
-    "index, hashed": "64 × (1 + `rows` / 5.6)",
+    "index, hashed": "64 × (1 + `rows` / 3.5)",
     "index, dense": "4 × `rows`",
     "stamps, with `lru` or `lfu`": "4 × (1 + `rows` + spare)",
 }
@@ -44,10 +43,10 @@ def sums(table):
     hashed = table["key_space"] == "hashed"
     row = table["dim"] * ELEMENT_BYTES[table["data_type"]]
     row += 4 if table["data_type"] == "int8" else 0
-    slot = round_up(8 + row, 8) if hashed else round_up(row, 4)
+    slot = round_up(row, 4)
     spare = min(max(rows // 32, 4), 65536)
     slots = 1 + rows + spare
-    index = 64 * (1 + rows / 5.6) if hashed else 4 * rows
+    index = 64 * (1 + rows / 3.5) if hashed else 4 * rows
     stamps = 4 * slots if table["eviction"] != "none" else 0
     return slots * slot + index + stamps
 

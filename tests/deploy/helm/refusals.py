@@ -50,7 +50,7 @@ WRONG_TOGETHER = {
         {**config(table(dim=1024, tiers=[{"host": {"rows": "1M"}}])),
          "resources": {"limits": {"memory": "4Gi"}}},
         "resources.limits.memory is 4Gi, and the tables, requests in flight "
-        "and the process need 6608Mi"),
+        "and the process need 6606Mi"),
     "one name twice": (
         config(table(), table(dim=8)),
         "config.tables has two tables of the name words"),

@@ -29,11 +29,11 @@ tiers do too, and the last tier holds all that those above it have. */}}
 {{- $row = add $row 4 }}
 {{- end }}
 {{- $slots := add 1 $rows (min 65536 (max 4 (div $rows 32))) }}
-{{- $bytes := 0 }}
+{{- $bytes := mul $slots (div (add $row 3) 4) 4 }}
 {{- if eq (default "hashed" .table.key_space) "dense" }}
-{{- $bytes = add (mul $slots (div (add $row 3) 4) 4) (mul $rows 4) }}
+{{- $bytes = add $bytes (mul $rows 4) }}
 {{- else }}
-{{- $bytes = add (mul $slots (div (add $row 15) 8) 8) (mul (add 1 (div (mul $rows 10) 56)) 64) }}
+{{- $bytes = add $bytes (mul (add 1 (div (mul $rows 10) 35)) 64) }}
 {{- end }}
 {{- if ne (default "none" .table.eviction) "none" }}
 {{- $bytes = add $bytes (mul $slots 4) }}
