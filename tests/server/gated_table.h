@@ -4,10 +4,10 @@
 
 #include <atomic>
 #include <memory>
+#include <utility>
 
 #include "absl/synchronization/mutex.h"
-#include "core/catalog/catalog.h"
-#include "core/table/cpu_table.h"
+#include "tests/server/forwarding_table.h"
 
 namespace gatherd {
 
@@ -43,41 +43,23 @@ class Gate {
   int num_arrived_ = 0;
 };
 
-class GatedTable final : public Table {
+class GatedTable final : public ForwardingTable {
  public:
   GatedTable(std::unique_ptr<Table> table, Gate* gate)
-      : table_(std::move(table)), gate_(gate) {}
+      : ForwardingTable(std::move(table)), gate_(gate) {}
 
-  const TableSpec& spec() const override { return table_->spec(); }
   absl::StatusOr<LookupResult> Lookup(const LookupBatch& batch,
                                       const LookupOutput& output) override {
     gate_->Pass();
-    return table_->Lookup(batch, output);
+    return ForwardingTable::Lookup(batch, output);
   }
-  absl::StatusOr<std::unique_ptr<PreparedUpdate>> PrepareUpdate(
-      absl::Span<const UpdateBatch> batches) override {
-    return table_->PrepareUpdate(batches);
-  }
-  absl::StatusOr<EraseResult> Erase(absl::Span<const int64_t> keys) override {
-    return table_->Erase(keys);
-  }
-  absl::StatusOr<uint64_t> Scan(const ScanVisitor& visit) override {
-    return table_->Scan(visit);
-  }
-  TableStats Stats() const override { return table_->Stats(); }
 
  private:
-  const std::unique_ptr<Table> table_;
   Gate* const gate_;
 };
 
 inline TableFactory GatedTables(Gate* gate) {
-  return
-      [gate](const TableSpec& spec) -> absl::StatusOr<std::unique_ptr<Table>> {
-        auto table = CreateCpuTable(spec);
-        if (!table.ok()) return table.status();
-        return std::make_unique<GatedTable>(*std::move(table), gate);
-      };
+  return CpuTablesIn<GatedTable>(gate);
 }
 
 }  // namespace gatherd

@@ -2,13 +2,13 @@
 
 #include <catch2/catch.hpp>
 #include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "cli/version.h"
 #include "server/status_page/status_text.h"
+#include "tests/server/forwarding_table.h"
 #include "tests/server/specs.h"
 #include "tests/server/test_server.h"
 
@@ -21,34 +21,15 @@ using nlohmann::json;
 constexpr char kNastyName[] = "<b>\"GPU\" & 'co'</b>";
 
 // A table as GPUs have them: it says where its rows are.
-class SpreadTable final : public Table {
+class SpreadTable final : public ForwardingTable {
  public:
-  explicit SpreadTable(std::unique_ptr<Table> table)
-      : table_(std::move(table)) {}
+  using ForwardingTable::ForwardingTable;
 
-  const TableSpec& spec() const override { return table_->spec(); }
-  absl::StatusOr<LookupResult> Lookup(const LookupBatch& batch,
-                                      const LookupOutput& output) override {
-    return table_->Lookup(batch, output);
-  }
-  absl::StatusOr<std::unique_ptr<PreparedUpdate>> PrepareUpdate(
-      absl::Span<const UpdateBatch> batches) override {
-    return table_->PrepareUpdate(batches);
-  }
-  absl::StatusOr<EraseResult> Erase(absl::Span<const int64_t> keys) override {
-    return table_->Erase(keys);
-  }
-  absl::StatusOr<uint64_t> Scan(const ScanVisitor& visit) override {
-    return table_->Scan(visit);
-  }
   TableStats Stats() const override {
-    TableStats stats = table_->Stats();
+    TableStats stats = ForwardingTable::Stats();
     stats.tiers.at(0).rows_per_device = {7000, 3500};
     return stats;
   }
-
- private:
-  const std::unique_ptr<Table> table_;
 };
 
 // The CPU backend, that says it had two GPUs.
@@ -62,12 +43,7 @@ Backend TwoDevices() {
     return std::vector<DeviceStats>{{2, 3 << 20, 5 << 20, 11, 13},
                                     {3, 1 << 20, 7 << 20, 17, 19}};
   };
-  backend.make_table =
-      [](const TableSpec& spec) -> absl::StatusOr<std::unique_ptr<Table>> {
-    auto table = CreateCpuTable(spec);
-    if (!table.ok()) return table.status();
-    return std::make_unique<SpreadTable>(*std::move(table));
-  };
+  backend.make_table = CpuTablesIn<SpreadTable>();
   return backend;
 }
 
