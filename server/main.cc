@@ -14,6 +14,7 @@
 #include "server/invocation.h"
 #include "server/log.h"
 #include "server/server.h"
+#include "server/shutdown_signals.h"
 
 namespace gatherd {
 namespace {
@@ -23,11 +24,22 @@ int Refuse(const std::string& message) {
   return kExitUsage;
 }
 
-int Check(const Config& config, uint32_t num_gpus) {
-  const auto report = CheckReport(config, num_gpus);
+// With the files of certificates and tokens that it names.
+absl::StatusOr<Config> ReadConfig(const std::string& path) {
+  auto config = LoadConfig(path);
+  if (!config.ok()) return config;
+  absl::Status files = CheckAccessFiles(config->server);
+  if (!files.ok()) return files;
+  return config;
+}
+
+int Check(const std::string& config_path, uint32_t num_gpus) {
+  const auto config = ReadConfig(config_path);
+  if (!config.ok()) return Refuse(std::string(config.status().message()));
+  const auto report = CheckReport(*config, num_gpus);
   if (!report.ok()) return Refuse(std::string(report.status().message()));
-  std::vector<std::string> warnings = StartWarnings(config);
-  for (std::string& warning : CheckWarnings(config)) {
+  std::vector<std::string> warnings = StartWarnings(*config);
+  for (std::string& warning : CheckWarnings(*config)) {
     warnings.push_back(std::move(warning));
   }
   for (const std::string& warning : warnings) {
@@ -37,13 +49,18 @@ int Check(const Config& config, uint32_t num_gpus) {
   return kExitOk;
 }
 
-int Serve(const Config& config) {
+int Serve(const std::string& config_path) {
+  // First of all: what comes while the configuration is read ends the server
+  // as later signals do.
+  ShutdownSignals signals;
+  const auto config = ReadConfig(config_path);
+  if (!config.ok()) return Refuse(std::string(config.status().message()));
   KeepFreedMessageMemory();
-  SetUpLogging(config.log);
-  for (const std::string& warning : StartWarnings(config)) {
+  SetUpLogging(config->log);
+  for (const std::string& warning : StartWarnings(*config)) {
     Log(LogLevel::kWarning, warning);
   }
-  return RunServer(config);
+  return RunServer(*config, signals);
 }
 
 int Main(int argc, char** argv) {
@@ -62,12 +79,10 @@ int Main(int argc, char** argv) {
     return kExitOk;
   }
 
-  const auto config = LoadConfig(invocation->config_path);
-  if (!config.ok()) return Refuse(std::string(config.status().message()));
-  const absl::Status files = CheckAccessFiles(config->server);
-  if (!files.ok()) return Refuse(std::string(files.message()));
-  if (invocation->action == Invocation::Action::kServe) return Serve(*config);
-  return Check(*config, invocation->num_gpus);
+  if (invocation->action == Invocation::Action::kCheck) {
+    return Check(invocation->config_path, invocation->num_gpus);
+  }
+  return Serve(invocation->config_path);
 }
 
 }  // namespace

@@ -15,7 +15,6 @@
 #include "server/backend.h"
 #include "server/exit_code.h"
 #include "server/log.h"
-#include "server/shutdown_signals.h"
 
 namespace gatherd {
 namespace {
@@ -134,8 +133,8 @@ int Serve(const ServerConfig& config, Application& application,
 
 }  // namespace
 
-int RunServer(const Config& config, const BackendSelector& select) {
-  ShutdownSignals signals;
+int RunServer(const Config& config, ShutdownSignals& signals,
+              const BackendSelector& select) {
   auto backend = select(config);
   if (!backend.ok()) {
     return Fail("cannot use the devices", backend.status(),

@@ -7,16 +7,15 @@
 #include "absl/status/statusor.h"
 #include "server/backend.h"
 #include "server/config.h"
+#include "server/shutdown_signals.h"
 
 namespace gatherd {
 
 // Serves, on the backend that `select` chooses, until a signal or the loss of a
-// device ends it. Call once, from the main thread, before any other thread is
-// started: SIGTERM and SIGINT are blocked in all of them. Returns the exit code
-// of the process: 0 after a clean stop, 1 after a failure, which has been
-// logged.
+// device ends it. Call once, from the main thread. Returns the exit code of the
+// process: 0 after a clean stop, 1 after a failure, which has been logged.
 using BackendSelector = std::function<absl::StatusOr<Backend>(const Config&)>;
-int RunServer(const Config& config,
+int RunServer(const Config& config, ShutdownSignals& signals,
               const BackendSelector& select = SelectBackend);
 
 }  // namespace gatherd

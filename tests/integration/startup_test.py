@@ -4,7 +4,9 @@ import json
 import os
 import re
 import shutil
+import signal
 import socket
+import subprocess
 import tempfile
 import unittest
 
@@ -12,7 +14,7 @@ import grpc
 
 from tests.integration.harness.api import ApiTestCase
 from tests.integration.harness.process import (
-    NO_GPU, Server, config_of, gatherd, table_of)
+    NO_GPU, Server, config_of, find_program, gatherd, table_of)
 
 TABLES = [table_of("words", 100, "10M", tier="gpu"),
           table_of("items", 32, "1M", "dense", data_type="float16")]
@@ -87,6 +89,23 @@ class CommandLineTest(unittest.TestCase):
         result = gatherd(f"--config={path}", "--check")
         self.assertEqual(result.returncode, 2)
         self.assertRegex(result.stderr, r"gatherd\.yaml:1:\d+: ")
+
+    def test_a_signal_while_the_configuration_is_read_is_a_clean_stop(self):
+        path = os.path.join(self.folder, "gatherd.yaml")
+        os.mkfifo(path)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            process = subprocess.Popen(
+                [find_program("server/gatherd"), f"--config={path}"],
+                env={**os.environ, **NO_GPU}, stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT, text=True)
+            self.addCleanup(process.kill)
+            with open(path, "w", encoding="utf-8") as file:
+                # Here gatherd has opened it.
+                process.send_signal(number)
+                json.dump(config_of([table_of("t", 2, 10)]), file)
+            log = process.communicate(timeout=60)[0]
+            self.assertEqual(process.returncode, 0, log)
+            self.assertIn("stopped", log)
 
     def test_a_gpu_is_demanded_and_there_is_none(self):
         for devices in ("cuda", [0]):

@@ -10,6 +10,7 @@
 #include "server/exit_code.h"
 #include "server/invocation.h"
 #include "server/server.h"
+#include "server/shutdown_signals.h"
 #include "tests/server/forwarding_table.h"
 
 namespace gatherd {
@@ -39,12 +40,13 @@ absl::StatusOr<Backend> LosingBackend(const Config& /*config*/) {
 int Main(int argc, char** argv) {
   const auto invocation = ParseInvocation(argc, argv);
   if (!invocation.ok()) return kExitUsage;
+  ShutdownSignals signals;
   const auto config = LoadConfig(invocation->config_path);
   if (!config.ok()) {
     std::fprintf(stderr, "%s\n", config.status().ToString().c_str());
     return kExitUsage;
   }
-  return RunServer(*config, LosingBackend);
+  return RunServer(*config, signals, LosingBackend);
 }
 
 }  // namespace
