@@ -27,6 +27,7 @@
 #include "server/status_page/status_page.h"
 #include "server/table_service.h"
 #include "server/table_startup.h"
+#include "server/ticker.h"
 
 namespace gatherd {
 namespace {
@@ -34,6 +35,9 @@ namespace {
 // New calls are answered with UNAVAILABLE for at least so long: clients that
 // follow health or the answers have gone elsewhere by then.
 constexpr absl::Duration kMinRefusalTime = absl::Milliseconds(300);
+
+// How late it may be noticed that a stream's client takes no replies.
+constexpr absl::Duration kTickInterval = absl::Milliseconds(250);
 
 constexpr char kPlainText[] = "text/plain; charset=utf-8";
 constexpr char kMetricsText[] = "text/plain; version=0.0.4; charset=utf-8";
@@ -59,6 +63,7 @@ class ApplicationImpl final : public Application {
                  {config.max_message_bytes, config.max_keys_per_request},
                  backend_.reply_memory,
                  config.default_deadline,
+                 config.stream_reply_timeout,
                  std::move(on_device_loss)},
         status_page_(context_,
                      {backend_.name, backend_.devices, backend_.links,
@@ -67,7 +72,10 @@ class ApplicationImpl final : public Application {
         table_service_(
             CreateTableService(context_, {backend_.name, backend_.devices})),
         startup_(*catalog_, backend_.make_table, *dispatcher_,
-                 static_cast<uint32_t>(backend_.devices.size())) {}
+                 static_cast<uint32_t>(backend_.devices.size())),
+        ticker_(kTickInterval, [this](absl::Time now) {
+          open_calls_.EndUnreadStreams(now - config_.stream_reply_timeout);
+        }) {}
 
   absl::Status OpenPorts() {
     auto access = PortAccess::Create(config_);
@@ -202,6 +210,7 @@ class ApplicationImpl final : public Application {
   std::unique_ptr<GrpcEndpoint> grpc_;
   std::unique_ptr<HttpServer> http_;
   TableStartup startup_;
+  const Ticker ticker_;
 };
 
 }  // namespace

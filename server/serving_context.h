@@ -31,6 +31,8 @@ struct ServingContext {
   ReplyMemory reply_memory;
   // Of unary calls that carry none, and of each message on a stream.
   absl::Duration default_deadline;
+  // How long the client of a stream may take to take a reply.
+  absl::Duration stream_reply_timeout;
   // Called with every error that is the loss of a device; see
   // core/base/device_loss.h. From any thread.
   std::function<void(const absl::Status&)> on_device_loss;

@@ -1,14 +1,18 @@
 #include "server/stream_call.h"
 
+#include <grpc/grpc.h>
+
 #include <algorithm>
+#include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "server/grpc_status.h"
 
 namespace gatherd {
 
 StreamCall::StreamCall(const ServingContext& context, RpcMethod method,
-                       const grpc::CallbackServerContext& call)
+                       grpc::CallbackServerContext& call)
     : context_(context),
       method_(method),
       call_(call),
@@ -63,23 +67,32 @@ void StreamCall::OnReadDone(bool ok) {
 }
 
 void StreamCall::OnOperationDone(const absl::Status& status) {
-  if (status.ok()) {
-    StartWrite(&reply_);
-  } else {
+  if (!status.ok()) {
     End(status);
+    return;
   }
+  {
+    absl::MutexLock lock(&mutex_);
+    write_start_ = absl::Now();
+  }
+  StartWrite(&reply_);
 }
 
 void StreamCall::OnWriteDone(bool ok) {
   std::unique_ptr<Operation> written;  // goes when the lock has gone
-  if (ok) {
+  absl::Status end;
+  {
     absl::MutexLock lock(&mutex_);
-    written = std::move(operation_);
-    reply_.Clear();
-    ReadNext();
-  } else {
-    End(absl::CancelledError("the caller has gone"));
+    write_start_ = absl::InfiniteFuture();
+    end = unread_;
+    if (ok && end.ok()) {
+      written = std::move(operation_);
+      reply_.Clear();
+      ReadNext();
+      return;
+    }
   }
+  End(end.ok() ? absl::CancelledError("the caller has gone") : end);
 }
 
 void StreamCall::OnCancel() {
@@ -95,6 +108,20 @@ void StreamCall::EndIfIdle() {
     ended_ = true;
   }
   Answer(absl::UnavailableError("the server is draining"));
+}
+
+void StreamCall::EndIfUnread(absl::Time since) {
+  absl::MutexLock lock(&mutex_);
+  if (write_start_ > since || !unread_.ok()) return;
+  unread_ = absl::DeadlineExceededError(
+      absl::StrCat("the client did not take a reply within ",
+                   absl::FormatDuration(context_.stream_reply_timeout),
+                   " (server.stream_reply_timeout)"));
+  context_.metrics.requests().Rejected(Rejection::kDeadline);
+  // A status that is sent would come after the reply, in the client's buffers:
+  // this takes back what has not left. OnWriteDone does the rest.
+  grpc_call_cancel_with_status(call_.c_call(), GRPC_STATUS_DEADLINE_EXCEEDED,
+                               std::string(unread_.message()).c_str(), nullptr);
 }
 
 void StreamCall::End(const absl::Status& status) {

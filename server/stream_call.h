@@ -30,13 +30,14 @@ class StreamCall final
 
  private:
   StreamCall(const ServingContext& context, RpcMethod method,
-             const grpc::CallbackServerContext& call);
+             grpc::CallbackServerContext& call);
 
   void OnReadDone(bool ok) override;
   void OnWriteDone(bool ok) override;
   void OnCancel() override;
   void OnDone() override;
   void EndIfIdle() override;
+  void EndIfUnread(absl::Time since) override;
 
   // gRPC runs no reaction inside StartRead, so holding the lock is safe.
   void ReadNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -49,8 +50,8 @@ class StreamCall final
 
   const ServingContext& context_;
   const RpcMethod method_;
-  const grpc::CallbackServerContext& call_;  // lives as long as the stream
-  const absl::Time deadline_;                // of the whole stream
+  grpc::CallbackServerContext& call_;  // lives as long as the stream
+  const absl::Time deadline_;          // of the whole stream
   CallClock clock_;
   // Of the message at hand; gRPC and the operation take turns with them.
   grpc::ByteBuffer request_;
@@ -60,6 +61,10 @@ class StreamCall final
   // Of the message at hand, until its reply is written.
   std::unique_ptr<Operation> operation_ ABSL_GUARDED_BY(mutex_);
   bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
+  // Since when the reply at hand is being written; not while none is.
+  absl::Time write_start_ ABSL_GUARDED_BY(mutex_) = absl::InfiniteFuture();
+  // What the stream ends with because its client did not take a reply.
+  absl::Status unread_ ABSL_GUARDED_BY(mutex_);
   // Nothing is started on the stream once this is set.
   bool ended_ ABSL_GUARDED_BY(mutex_) = false;
 };

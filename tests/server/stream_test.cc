@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
+#include "absl/time/clock.h"
 #include "tests/server/gated_table.h"
 #include "tests/server/specs.h"
 #include "tests/server/test_server.h"
@@ -107,6 +108,47 @@ TEST_CASE("a stream may be cancelled while a request runs") {
   CHECK(!stream->Read(&response));
   CHECK(stream->Finish().error_code() == grpc::StatusCode::CANCELLED);
   gate.Open();
+}
+
+constexpr char kInflightBytes[] = "gatherd_inflight_bytes";
+constexpr char kLateStreams[] =
+    "grpc_server_handled_total{grpc_type=\"bidi_stream\",grpc_service="
+    "\"gatherd.v1.EmbeddingService\",grpc_method=\"LookupStream\",grpc_code="
+    "\"DeadlineExceeded\"}";
+
+TEST_CASE("a stream whose client takes no reply is ended and gives its bytes") {
+  Config config = TestConfig({HashedSpec("words", 1024, 10)});
+  config.server.stream_reply_timeout = absl::Milliseconds(500);
+  TestServer server(config);
+  // A reply of 20 MiB: no window takes it in.
+  const v1::LookupRequest request = LookupOf("words", 5000);
+  grpc::ClientContext context;
+  auto stream = server.stub().LookupStream(&context);
+  REQUIRE(stream->Write(request));
+  REQUIRE(server.MetricBecomes(kLateStreams, 1));
+  CHECK(server.MetricBecomes(kInflightBytes, 0));
+  CHECK(server.Metric("gatherd_rejected_total{reason=\"deadline\"}") == 1);
+  v1::LookupResponse response;
+  CHECK(!stream->Read(&response));
+  const grpc::Status status = stream->Finish();
+  CHECK(status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED);
+  CHECK_THAT(status.error_message(), Contains("server.stream_reply_timeout"));
+}
+
+TEST_CASE("a stream that waits for its client's next request is not ended") {
+  Config config = TestConfig({HashedSpec("words", 2, 10)});
+  config.server.stream_reply_timeout = absl::Milliseconds(50);
+  TestServer server(config);
+  grpc::ClientContext context;
+  auto stream = server.stub().LookupStream(&context);
+  for (int i = 0; i < 2; ++i) {
+    REQUIRE(stream->Write(LookupOf("words", 1)));
+    v1::LookupResponse response;
+    REQUIRE(stream->Read(&response));
+    absl::SleepFor(absl::Milliseconds(800));
+  }
+  stream->WritesDone();
+  CHECK(stream->Finish().ok());
 }
 
 }  // namespace
