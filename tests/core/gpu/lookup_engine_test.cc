@@ -1,6 +1,6 @@
 // How lookup jobs become launches: joined, cut, divided over devices, refused.
-// On the fake of CUDA, where a launch is over when its call returns: hooks hold
-// it up where a real one would be under way.
+// On the fake of CUDA, where a launch is over when its call returns unless
+// streams have threads: hooks hold it up where a real one would be under way.
 #include "core/gpu/lookup_engine.h"
 
 #include <atomic>
@@ -235,6 +235,34 @@ TEST_CASE("many pooled keys are one batch") {
     CHECK(job.status.ok());
     CHECK((num_launches == 1) == (num_keys == 40'000));
   }
+}
+
+TEST_CASE("a batch that takes long is left to the completer") {
+  FakeCuda cuda(1, FakeStreams::kInThreads);
+  const auto node = MakeNode(cuda, 1);
+  const auto table = MakeTable(*node, KeySpace::kHashed);
+  Fill(*table, 100);
+  TestJob job;
+  job.Add(*table, 0, 10);
+  std::thread::id ender;
+  job.job.done = [&, done = job.job.done](absl::Status status) {
+    ender = std::this_thread::get_id();
+    done(std::move(status));
+  };
+  HeldLaunches launches;
+  absl::Notification answered;
+  std::thread submitter([&] {
+    node->lookups().Answer(&job.job);
+    answered.Notify();
+  });
+  const std::thread::id submitter_id = submitter.get_id();
+  launches.WaitUntilHeld();
+  CHECK(answered.WaitForNotificationWithTimeout(absl::Seconds(20)));
+  CHECK(!job.ended.HasBeenNotified());
+  launches.GoOn();
+  job.CheckAnswer(100);
+  CHECK(ender != submitter_id);
+  submitter.join();
 }
 
 TEST_CASE("a job that finds no context free leaves its thread") {
