@@ -7,12 +7,13 @@
 
 namespace gatherd {
 
-// Relaxed throughout: the counts guard no data of their own.
+// Relaxed but for `ended`: the counts guard no data of their own.
 
 AdmissionTicket::~AdmissionTicket() {
   if (counts_ == nullptr) return;
   counts_->bytes.fetch_sub(bytes_, std::memory_order_relaxed);
-  counts_->requests.fetch_sub(1, std::memory_order_relaxed);
+  // Release: comes after the request was counted as admitted.
+  counts_->ended.fetch_add(1, std::memory_order_release);
 }
 
 absl::StatusOr<AdmissionTicket> Admission::Admit(uint64_t bytes,
@@ -27,7 +28,7 @@ absl::StatusOr<AdmissionTicket> Admission::Admit(uint64_t bytes,
     }
   } while (!counts_->bytes.compare_exchange_weak(before, before + bytes,
                                                  std::memory_order_relaxed));
-  counts_->requests.fetch_add(1, std::memory_order_relaxed);
+  counts_->admitted.fetch_add(1, std::memory_order_relaxed);
   return AdmissionTicket(counts_, bytes);
 }
 

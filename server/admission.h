@@ -16,7 +16,8 @@ namespace gatherd {
 // What is in flight. Shared with the tickets, which may outlive the server: a
 // transport lets go of the last reply when it likes.
 struct InflightCounts {
-  std::atomic<uint64_t> requests{0};
+  std::atomic<uint64_t> admitted{0};  // requests so far
+  std::atomic<uint64_t> ended{0};     // of those
   std::atomic<uint64_t> bytes{0};
 };
 
@@ -52,8 +53,15 @@ class Admission {
   // than may be in flight.
   absl::StatusOr<AdmissionTicket> Admit(uint64_t bytes, std::string_view table);
 
+  // Requests in flight. Acquire, so that those that have ended are found
+  // admitted.
   uint64_t num_requests() const {
-    return counts_->requests.load(std::memory_order_relaxed);
+    const uint64_t ended = counts_->ended.load(std::memory_order_acquire);
+    return num_admitted() - ended;
+  }
+  // Requests since the start.
+  uint64_t num_admitted() const {
+    return counts_->admitted.load(std::memory_order_relaxed);
   }
   uint64_t num_bytes() const {
     return counts_->bytes.load(std::memory_order_relaxed);

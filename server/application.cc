@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "core/base/heap.h"
 #include "core/catalog/catalog.h"
 #include "core/exec/dispatcher.h"
 #include "server/access/port_access.h"
@@ -17,6 +18,7 @@
 #include "server/embedding_service.h"
 #include "server/grpc_endpoint.h"
 #include "server/http_server.h"
+#include "server/idle_memory.h"
 #include "server/log.h"
 #include "server/metrics/metrics.h"
 #include "server/metrics/rpc_metrics.h"
@@ -38,6 +40,9 @@ constexpr absl::Duration kMinRefusalTime = absl::Milliseconds(300);
 
 // How late it may be noticed that a stream's client takes no replies.
 constexpr absl::Duration kTickInterval = absl::Milliseconds(250);
+
+// After so long without a request in flight, freed memory is given back.
+constexpr absl::Duration kIdleTime = absl::Seconds(5);
 
 constexpr char kPlainText[] = "text/plain; charset=utf-8";
 constexpr char kMetricsText[] = "text/plain; version=0.0.4; charset=utf-8";
@@ -73,8 +78,10 @@ class ApplicationImpl final : public Application {
             CreateTableService(context_, {backend_.name, backend_.devices})),
         startup_(*catalog_, backend_.make_table, *dispatcher_,
                  static_cast<uint32_t>(backend_.devices.size())),
+        idle_memory_(admission_, kIdleTime, &ReturnFreedMemory),
         ticker_(kTickInterval, [this](absl::Time now) {
           open_calls_.EndUnreadStreams(now - config_.stream_reply_timeout);
+          idle_memory_.Look(now);
         }) {}
 
   absl::Status OpenPorts() {
@@ -210,6 +217,7 @@ class ApplicationImpl final : public Application {
   std::unique_ptr<GrpcEndpoint> grpc_;
   std::unique_ptr<HttpServer> http_;
   TableStartup startup_;
+  IdleMemory idle_memory_;  // the ticker's
   const Ticker ticker_;
 };
 

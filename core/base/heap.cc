@@ -17,4 +17,6 @@ void KeepFreedMessageMemory() {
   mallopt(M_TRIM_THRESHOLD, kNeverTrim);
 }
 
+void ReturnFreedMemory() { malloc_trim(0); }
+
 }  // namespace gatherd

@@ -1,5 +1,6 @@
 """Memory: taken at start, as much as announced, and it does not grow."""
 
+import concurrent.futures
 import unittest
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from tests.integration.harness.api import ApiTestCase
 from tests.integration.harness.exposition import scrape
 from tests.integration.harness.process import (
-    ON_GPU, Server, config_of, table_of)
+    ON_GPU, Server, config_of, table_of, wait_until)
 
 ROWS = 400_000
 DIM = 64
@@ -57,3 +58,17 @@ class MemoryTest(ApiTestCase):
             levels.append(resident_bytes(self.server))
         self.assertLess(levels[-1] - levels[50], 8 * MIB, levels)
         self.assertEqual(self.client.table_info("hashed").num_rows, 0)
+
+    @unittest.skipIf(ON_GPU, "replies are in pinned memory there, which stays")
+    def test_memory_of_a_burst_is_given_back(self):
+        keys = np.arange(60_000) % ROWS  # a reply of 15 MiB
+        before = resident_bytes(self.server)
+        with concurrent.futures.ThreadPoolExecutor(16) as callers:
+            list(callers.map(
+                lambda _: self.client.lookup("hashed", keys), range(64)))
+        most = resident_bytes(self.server)
+        self.assertGreater(most, before + 30 * MIB)
+        # Not all of it: the ends of the C library's heaps stay.
+        wait_until(
+            lambda: resident_bytes(self.server) < most - (most - before) / 4,
+            60, "memory is given back")
