@@ -15,6 +15,7 @@
 #include "server/access/port_access.h"
 #include "server/admission.h"
 #include "server/call_clock.h"
+#include "server/callback_threads.h"
 #include "server/embedding_service.h"
 #include "server/grpc_endpoint.h"
 #include "server/http_server.h"
@@ -38,7 +39,8 @@ namespace {
 // follow health or the answers have gone elsewhere by then.
 constexpr absl::Duration kMinRefusalTime = absl::Milliseconds(300);
 
-// How late it may be noticed that a stream's client takes no replies.
+// How late it may be noticed that a stream's client takes no replies. Less than
+// the second after which gRPC's threads rest.
 constexpr absl::Duration kTickInterval = absl::Milliseconds(250);
 
 // After so long without a request in flight, freed memory is given back.
@@ -82,6 +84,7 @@ class ApplicationImpl final : public Application {
         ticker_(kTickInterval, [this](absl::Time now) {
           open_calls_.EndUnreadStreams(now - config_.stream_reply_timeout);
           idle_memory_.Look(now);
+          callback_threads_.KeepAwake();
         }) {}
 
   absl::Status OpenPorts() {
@@ -217,7 +220,9 @@ class ApplicationImpl final : public Application {
   std::unique_ptr<GrpcEndpoint> grpc_;
   std::unique_ptr<HttpServer> http_;
   TableStartup startup_;
-  IdleMemory idle_memory_;  // the ticker's
+  // The ticker's.
+  IdleMemory idle_memory_;
+  CallbackThreads callback_threads_;
   const Ticker ticker_;
 };
 
