@@ -153,32 +153,38 @@ std::unique_ptr<Table> MakeTable(GpuNode& node, KeySpace key_space) {
   return *std::move(table);
 }
 
+// Has three jobs answered on a node of one context: the first holds it until
+// the others are queued. `bring` is Submit or Answer.
+void AnswerOnOneContext(void (LookupEngine::*bring)(LookupJob*),
+                        TestJob (&jobs)[3]) {
+  FakeCuda cuda(1);
+  const auto node = MakeNode(cuda, 1, /*num_contexts=*/1);
+  LookupEngine& lookups = node->lookups();
+  const auto table = MakeTable(*node, KeySpace::kHashed);
+  Fill(*table, 100);
+  jobs[0].Add(*table, 0, 10);
+  jobs[1].Add(*table, 90, 20);
+  jobs[2].Add(*table, 50, 5);
+  HeldLaunches launches;
+  std::thread first([&] { (lookups.*bring)(&jobs[0].job); });
+  launches.WaitUntilHeld();
+  (lookups.*bring)(&jobs[1].job);
+  (lookups.*bring)(&jobs[2].job);
+  CHECK(lookups.num_queued() == 2);
+  launches.GoOn();
+  for (TestJob& job : jobs) job.CheckAnswer(100);
+  first.join();
+  CHECK(lookups.num_queued() == 0);
+}
+
 }  // namespace
 
 TEST_CASE("jobs that wait for a context are joined into one launch") {
-  FakeCuda cuda(1);
-  const auto node = MakeNode(cuda, 1, /*num_contexts=*/1);
-  const auto table = MakeTable(*node, KeySpace::kHashed);
-  Fill(*table, 100);
-  TestJob first, second, third;
-  first.Add(*table, 0, 10);
-  second.Add(*table, 90, 20);
-  third.Add(*table, 50, 5);
-  HeldLaunches launches;
-  std::thread submitter([&] { node->lookups().Submit(&first.job); });
-  launches.WaitUntilHeld();
-  node->lookups().Submit(&second.job);
-  node->lookups().Submit(&third.job);
-  CHECK(node->lookups().num_queued() == 2);
-  launches.GoOn();
-  first.CheckAnswer(100);
-  second.CheckAnswer(100);
-  third.CheckAnswer(100);
-  submitter.join();
-  CHECK(first.job.launch_requests == 1);
-  CHECK(second.job.launch_requests == 2);
-  CHECK(third.job.launch_requests == 0);
-  CHECK(node->lookups().num_queued() == 0);
+  TestJob jobs[3];
+  AnswerOnOneContext(&LookupEngine::Submit, jobs);
+  CHECK(jobs[0].job.launch_requests == 1);
+  CHECK(jobs[1].job.launch_requests == 2);
+  CHECK(jobs[2].job.launch_requests == 0);
 }
 
 TEST_CASE("a job of one batch is ended by the thread that brings it") {
@@ -266,24 +272,9 @@ TEST_CASE("a batch that takes long is left to the completer") {
 }
 
 TEST_CASE("a job that finds no context free leaves its thread") {
-  FakeCuda cuda(1);
-  const auto node = MakeNode(cuda, 1, /*num_contexts=*/1);
-  const auto table = MakeTable(*node, KeySpace::kHashed);
-  Fill(*table, 100);
-  TestJob first, second, third;
-  first.Add(*table, 0, 10);
-  second.Add(*table, 90, 20);
-  third.Add(*table, 50, 5);
-  HeldLaunches launches;
-  std::thread submitter([&] { node->lookups().Answer(&first.job); });
-  launches.WaitUntilHeld();
-  node->lookups().Answer(&second.job);
-  node->lookups().Answer(&third.job);
-  CHECK(node->lookups().num_queued() == 2);
-  launches.GoOn();
-  for (TestJob* job : {&first, &second, &third}) job->CheckAnswer(100);
-  submitter.join();
-  CHECK(second.job.launch_requests + third.job.launch_requests == 2);
+  TestJob jobs[3];
+  AnswerOnOneContext(&LookupEngine::Answer, jobs);
+  CHECK(jobs[1].job.launch_requests + jobs[2].job.launch_requests == 2);
 }
 
 TEST_CASE("what is not wanted any more is not launched") {
