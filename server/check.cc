@@ -113,7 +113,7 @@ void WarnOfGpuTables(const Config& config, std::vector<std::string>& warnings) {
   const DevicesConfig::Kind kind = config.devices.kind;
   if (kind == DevicesConfig::Kind::kCpu) return;
   for (const CatalogTableSpec& table : config.tables) {
-    if (table.table.tiers.front().kind != TierKind::kGpu) continue;
+    if (!IsOnGpu(table.table)) continue;
     const absl::Status status = CheckGpuTableSpec(table.table);
     if (status.ok()) continue;
     warnings.push_back(

@@ -28,10 +28,6 @@ constexpr int kMaxReplyThreads = 16;
 constexpr int kContextsForChunks = 4;
 constexpr int kMinContextsADevice = 4;
 
-bool IsOnGpu(const TableSpec& spec) {
-  return spec.tiers.front().kind == TierKind::kGpu;
-}
-
 // Whether `from` can use the memory of all others, in words.
 std::string DescribePeers(const PreflightReport& report, DeviceId from) {
   if (report.peers.empty()) return "";

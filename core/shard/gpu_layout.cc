@@ -65,11 +65,15 @@ bool AddArray(uint64_t count, uint64_t bytes_each, uint64_t* array_bytes,
 
 }  // namespace
 
+bool IsOnGpu(const TableSpec& spec) {
+  return spec.tiers.front().kind == TierKind::kGpu;
+}
+
 absl::Status CheckGpuTableSpec(const TableSpec& spec) {
   absl::Status status = ValidateTableSpec(spec);
   if (!status.ok()) return status;
   const TierSpec& tier = spec.tiers.front();
-  if (tier.kind != TierKind::kGpu) {
+  if (!IsOnGpu(spec)) {
     return absl::InvalidArgumentError(
         absl::StrCat("table '", spec.name, "': its first tier is ",
                      std::string(TierKindName(tier.kind)), ", not gpu"));
@@ -92,7 +96,7 @@ absl::Status CheckGpuTableSpec(const TableSpec& spec) {
 
 absl::StatusOr<GpuTableLayout> PlanGpuTable(const TableSpec& spec,
                                             uint32_t num_devices) {
-  if (spec.tiers.empty() || spec.tiers.front().kind != TierKind::kGpu) {
+  if (spec.tiers.empty() || !IsOnGpu(spec)) {
     return absl::InvalidArgumentError(
         absl::StrCat("table '", spec.name, "': `tiers` begins with no gpu"));
   }

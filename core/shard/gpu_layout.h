@@ -48,6 +48,10 @@ struct GpuTableLayout {
   uint64_t bytes_per_device = 0;  // the sum of these
 };
 
+// Whether the CUDA backend makes the table of `spec`, which has a tier, on
+// GPUs: its first one is gpu. Others are in host memory there, too.
+bool IsOnGpu(const TableSpec& spec);
+
 // OK, or why the CUDA backend cannot make a table of `spec`: INVALID_ARGUMENT,
 // or UNIMPLEMENTED where only this version cannot, naming table and setting.
 absl::Status CheckGpuTableSpec(const TableSpec& spec);
