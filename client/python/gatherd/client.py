@@ -4,7 +4,6 @@ import threading
 from typing import Any, Iterable, List, Optional, Sequence
 
 from google.protobuf import message as protobuf
-import numpy.typing as npt
 
 from gatherd import channel as channels
 from gatherd import errors
@@ -13,6 +12,7 @@ from gatherd import messages
 from gatherd import requests
 from gatherd import results
 from gatherd import retry
+from gatherd import table_calls
 
 _HEALTH_NAMES = {1: "SERVING", 2: "NOT_SERVING"}
 
@@ -23,7 +23,7 @@ def _check_num_results(found: Sequence[Any], num_asked: int) -> None:
             f"has {len(found)} results for {num_asked} requests")
 
 
-class Client:
+class Client(table_calls.TableCalls):
     """Lookups, updates and erases with numpy arrays.
 
         with gatherd.Client("localhost:7400") as client:
@@ -98,30 +98,10 @@ class Client:
             )
         }
 
-    def __enter__(self) -> "Client":
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.close()
-
     def close(self) -> None:
         """Ends the connection; calls in flight end with CANCELLED."""
         self._closed.set()
         self._channel.close()
-
-    def lookup(self, table: str, keys: npt.ArrayLike, *,
-               pooling: str = "none",
-               offsets: Optional[npt.ArrayLike] = None,
-               weights: Optional[npt.ArrayLike] = None,
-               output_type: Optional[str] = None,
-               missing_key_policy: Optional[str] = None,
-               timeout: Optional[float] = None,
-               max_attempts: Optional[int] = None) -> results.TableRows:
-        """Rows, or pooled rows, of one table; see Lookup and TableRows."""
-        return self.lookup_many(
-            [requests.Lookup(table, keys, pooling, offsets, weights,
-                             output_type, missing_key_policy)],
-            timeout=timeout, max_attempts=max_attempts)[0]
 
     def lookup_many(self, lookups: Iterable[requests.Lookup], *,
                     timeout: Optional[float] = None,
@@ -138,17 +118,6 @@ class Client:
         return [results.table_rows(message, values, shape.num_keys,
                                    shape.num_rows)
                 for (message, values), shape in zip(answers, shapes)]
-
-    def update(self, table: str, keys: npt.ArrayLike, values: npt.ArrayLike, *,
-               mode: str = "set",
-               data_type: Optional[str] = None,
-               scales: Optional[npt.ArrayLike] = None,
-               timeout: Optional[float] = None,
-               max_attempts: Optional[int] = None) -> results.UpdateResult:
-        """Writes rows of one table; see Update."""
-        return self.update_many(
-            [requests.Update(table, keys, values, mode, data_type, scales)],
-            timeout=timeout, max_attempts=max_attempts)[0]
 
     def update_many(self, updates: Iterable[requests.Update], *,
                     timeout: Optional[float] = None,
@@ -170,13 +139,6 @@ class Client:
             messages.UpdateResponse, timeout, max_attempts)
         _check_num_results(response.results, len(updates))
         return [results.update_result(result) for result in response.results]
-
-    def erase(self, table: str, keys: npt.ArrayLike, *,
-              timeout: Optional[float] = None,
-              max_attempts: Optional[int] = None) -> results.EraseResult:
-        """Removes rows of one table; in a dense one the default row returns."""
-        return self.erase_many([requests.Erase(table, keys)], timeout=timeout,
-                               max_attempts=max_attempts)[0]
 
     def erase_many(self, erases: Iterable[requests.Erase], *,
                    timeout: Optional[float] = None,

@@ -5,7 +5,6 @@ import time
 from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence
 
 import grpc
-import numpy.typing as npt
 
 from gatherd import client as clients
 from gatherd import errors
@@ -13,6 +12,7 @@ from gatherd import requests
 from gatherd import results
 from gatherd import retry
 from gatherd import sharding
+from gatherd import table_calls
 
 # Of calls to one server at the same time, from all threads; more wait, as long
 # as their deadlines allow.
@@ -43,7 +43,7 @@ def _sum(parts: Sequence[Any], kind: Any) -> Any:
         name: sum(getattr(part, name) for part in parts) for name in names})
 
 
-class ShardedClient:
+class ShardedClient(table_calls.TableCalls):
     """Client's calls, over several servers: keys go to their owners, all of
     which are asked at once, and rows come back in the order asked for.
 
@@ -91,12 +91,6 @@ class ShardedClient:
             _CALLS_PER_SERVER, thread_name_prefix="gatherd")
                        for _ in self._names]
 
-    def __enter__(self) -> "ShardedClient":
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.close()
-
     def close(self) -> None:
         """Ends the connections; calls in flight end with CANCELLED."""
         self._is_closed = True
@@ -104,20 +98,6 @@ class ShardedClient:
             client.close()
         for pool in self._pools:
             pool.shutdown()
-
-    def lookup(self, table: str, keys: npt.ArrayLike, *,
-               pooling: str = "none",
-               offsets: Optional[npt.ArrayLike] = None,
-               weights: Optional[npt.ArrayLike] = None,
-               output_type: Optional[str] = None,
-               missing_key_policy: Optional[str] = None,
-               timeout: Optional[float] = None,
-               max_attempts: Optional[int] = None) -> results.TableRows:
-        """Rows, or pooled rows, of one table; see Lookup and TableRows."""
-        return self.lookup_many(
-            [requests.Lookup(table, keys, pooling, offsets, weights,
-                             output_type, missing_key_policy)],
-            timeout=timeout, max_attempts=max_attempts)[0]
 
     def lookup_many(self, lookups: Iterable[requests.Lookup],
                     **call: Any) -> List[results.TableRows]:
@@ -133,17 +113,6 @@ class ShardedClient:
         return [cut.merge(found, self._shapes.get(lookup.table), lost)
                 for lookup, cut, found in zip(lookups, cuts, answers)]
 
-    def update(self, table: str, keys: npt.ArrayLike, values: npt.ArrayLike, *,
-               mode: str = "set",
-               data_type: Optional[str] = None,
-               scales: Optional[npt.ArrayLike] = None,
-               timeout: Optional[float] = None,
-               max_attempts: Optional[int] = None) -> results.UpdateResult:
-        """Writes rows of one table; see Update."""
-        return self.update_many(
-            [requests.Update(table, keys, values, mode, data_type, scales)],
-            timeout=timeout, max_attempts=max_attempts)[0]
-
     def update_many(self, updates: Iterable[requests.Update],
                     **call: Any) -> List[results.UpdateResult]:
         """One or several writes, all or none of them at each server."""
@@ -151,13 +120,6 @@ class ShardedClient:
         answers = self._ask(cuts, clients.Client.update_many, call)
         return [_sum([part for part in parts if part is not None],
                      results.UpdateResult) for parts in answers]
-
-    def erase(self, table: str, keys: npt.ArrayLike, *,
-              timeout: Optional[float] = None,
-              max_attempts: Optional[int] = None) -> results.EraseResult:
-        """Removes rows of one table; in a dense one the default row returns."""
-        return self.erase_many([requests.Erase(table, keys)], timeout=timeout,
-                               max_attempts=max_attempts)[0]
 
     def erase_many(self, erases: Iterable[requests.Erase],
                    **call: Any) -> List[results.EraseResult]:
