@@ -50,13 +50,16 @@ uint64_t SmallestNumRows(const std::vector<TableInfo>& tables) {
   return rows;
 }
 
+absl::Status CannotWrite(const std::string& path) {
+  return absl::UnknownError("cannot write " + path);
+}
+
 // Before measuring: a path that is no good is then worth a message, not the
 // results.
 absl::Status CheckWritable(const std::string& path) {
   if (path.empty()) return absl::OkStatus();
   const std::ofstream file(path, std::ios::binary | std::ios::app);
-  if (file.fail()) return absl::UnknownError("cannot write " + path);
-  return absl::OkStatus();
+  return file.fail() ? CannotWrite(path) : absl::OkStatus();
 }
 
 absl::Status Write(const std::string& path, const std::string& text) {
@@ -64,8 +67,7 @@ absl::Status Write(const std::string& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary);
   file << text;
   file.close();
-  if (file.fail()) return absl::UnknownError("cannot write " + path);
-  return absl::OkStatus();
+  return file.fail() ? CannotWrite(path) : absl::OkStatus();
 }
 
 bool HasKeptUp(const LoadResult& result) {
