@@ -14,7 +14,7 @@ import time
 import grpc
 import numpy as np
 
-from gatherd import messages, requests, results
+from gatherd import lookup_reply, messages, requests, results
 from tests.integration.harness.api import open_channel
 from tests.integration.harness.wire import NO_MESSAGES
 from tests.integration.soak import rows, tables
@@ -165,8 +165,8 @@ def _read_one_slowly(shared, rng):
         try:
             while time.monotonic() < end and not shared.stop.wait(pause_s):
                 if reads:
-                    reply = messages.LookupResponse.FromString(next(call))
-                    found = results.table_rows(reply.results[0], len(keys),
+                    message, view = lookup_reply.read(next(call))[0]
+                    found = results.table_rows(message, view, len(keys),
                                                len(keys))
                     rows.check_equal(keys, found.floats(), values[keys],
                                      "row")
