@@ -16,6 +16,7 @@ namespace gatherd::kernels {
 struct SegmentParams {
   LookupSegment segment;
   uint32_t items_per_warp = 0;  // keys, or bags
+  uint32_t owned_per_warp = 0;  // keys of one shard alone: at a time, at most
   uint32_t index = 0;           // of the segment in the batch, for counters
   uint32_t units_per_row = 0;   // of the output, of CommonUnit bytes
   uint32_t unit_magic = 0;      // CeilReciprocal(units_per_row)
@@ -76,6 +77,12 @@ inline ReportParams MakeReportParams(const LookupPart& part) {
   return report;
 }
 
+__host__ __device__ inline unsigned OutputRowBytes(const LookupSegment& s) {
+  return s.output_type == ElementType::kFloat32 ? s.dim * 4
+         : s.output_type == ElementType::kInt8  ? s.dim + 4
+                                                : s.dim * 2;
+}
+
 // Fills the parameters of a launch and returns its number of blocks, each of
 // kThreads. `lay_out` sets items_per_warp, units_per_row and unit_magic of a
 // segment and returns its number of items; segments without any are left out.
@@ -115,16 +122,18 @@ uint32_t FillParams(const LookupPart& part,
   return 1;
 }
 
-// Launches a kernel, and the report after it if it sends none itself.
+// Launches a kernel, whose blocks have `shared_bytes` of shared memory beside
+// what it declares, and the report after it if it sends none itself.
 template <int kThreads, class Params>
 cudaError_t LaunchAndReport(void (*kernel)(Params), uint32_t num_blocks,
-                            Params* params, cudaStream_t stream) {
+                            uint32_t shared_bytes, Params* params,
+                            cudaStream_t stream) {
   const ReportParams report = params->report;
   constexpr uint32_t kMaxBlocks = kMaxReportingThreads / kThreads;
   static_assert(kMaxBlocks < kCountedBlock);
   const bool apart = report.done != nullptr && num_blocks > kMaxBlocks;
   if (apart) params->report.done = nullptr;
-  kernel<<<num_blocks, kThreads, 0, stream>>>(*params);
+  kernel<<<num_blocks, kThreads, shared_bytes, stream>>>(*params);
   const cudaError_t error = cudaGetLastError();
   if (error != cudaSuccess || !apart) return error;
   return LaunchReport(report, stream);
@@ -147,12 +156,6 @@ SegmentOfBlock(const BatchParams<kCapacity, kNumKeys>& batch) {
     }
   }
   return low;
-}
-
-__host__ __device__ inline unsigned OutputRowBytes(const LookupSegment& s) {
-  return s.output_type == ElementType::kFloat32 ? s.dim * 4
-         : s.output_type == ElementType::kInt8  ? s.dim + 4
-                                                : s.dim * 2;
 }
 
 }  // namespace gatherd::kernels

@@ -37,19 +37,31 @@ struct FirstLook {
   bool again = false;  // it may be in its second bucket
 };
 
-// Which first buckets of a warp are read. To leave some out costs 4 % where
-// none could be, but those of keys that other GPUs answer for lie there.
-enum class Buckets { kOfAll, kOfWanted };
+// Whose keys are looked for: any, or those of the one shard that this GPU has.
+// The latter need no fence that reaches other GPUs; and as a warp may have
+// fewer keys than lanes, the buckets of none are left out, which costs 4 %
+// where there are no such lanes.
+enum class Reach { kNode, kShard };
+
+template <Reach kReach>
+__device__ __forceinline__ void FenceFind(const TableRef& t) {
+  if (kReach == Reach::kShard) {
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+  } else {
+    FenceTable(t);
+  }
+}
 
 // Looks in the first buckets of a warp's keys, one a lane (`wanted`): eight
 // lanes a bucket, four buckets a step, all kSteps * 4 buckets in flight. Keys
-// stand in the first kSteps * 4 lanes. All lanes of the warp must call.
-template <int kSteps, Buckets kBuckets>
+// stand in the first of the first kSteps * 4 lanes. All lanes of the warp must
+// call.
+template <int kSteps, Reach kReach>
 __device__ __forceinline__ FirstLook LookInFirst(const TableRef& t, int64_t key,
                                                  bool wanted, unsigned lane) {
-  const unsigned wanted_lanes = kBuckets == Buckets::kOfAll
-                                    ? kFullWarp
-                                    : __ballot_sync(kFullWarp, wanted);
+  const unsigned num_wanted = kReach == Reach::kNode
+                                  ? kWarpSize
+                                  : __popc(__ballot_sync(kFullWarp, wanted));
   FirstLook look;
   look.place = PlaceOf(key, t);
   look.index = reinterpret_cast<uint64_t>(t.index) +
@@ -60,8 +72,8 @@ __device__ __forceinline__ FirstLook LookInFirst(const TableRef& t, int64_t key,
     const unsigned from = r * 4 + lane / 8;
     const uint64_t base = __shfl_sync(kFullWarp, look.index, from);
     const uint32_t bucket = __shfl_sync(kFullWarp, look.place.first, from);
-    if (kBuckets == Buckets::kOfWanted) entries[r] = {0, 0, kEmpty};
-    if (kBuckets == Buckets::kOfAll || (wanted_lanes >> from & 1) != 0) {
+    if (kReach == Reach::kShard) entries[r] = {0, 0, kEmpty};
+    if (kReach == Reach::kNode || from < num_wanted) {
       entries[r] = LoadEntry(reinterpret_cast<const IndexEntry*>(base) +
                              static_cast<uint64_t>(bucket) * kEntriesPerBucket +
                              (lane & 7));
@@ -166,18 +178,18 @@ __device__ __forceinline__ RowPlace HashedRow(const TableRef& t, uint32_t shard,
 
 // Finds the keys of a warp, one a lane (`wanted`), in a hashed table. Keys
 // stand in the first kSteps * 4 lanes. All lanes of the warp must call.
-template <int kSteps, Buckets kBuckets>
+template <int kSteps, Reach kReach>
 __device__ __forceinline__ RowPlace FindHashed(const TableRef& t, int64_t key,
                                                bool wanted, unsigned lane) {
-  FirstLook look = LookInFirst<kSteps, kBuckets>(t, key, wanted, lane);
+  FirstLook look = LookInFirst<kSteps, kReach>(t, key, wanted, lane);
   const unsigned todo = __ballot_sync(kFullWarp, look.again && wanted);
   if (todo != 0) {
-    FenceTable(t);
+    FenceFind<kReach>(t);
     look.found = FindInSecond(look.index, key, look.place.second, todo,
                               look.found, lane);
   }
   // The row may not be read before the entry that names it.
-  FenceTable(t);
+  FenceFind<kReach>(t);
   return HashedRow(t, look.place.shard, look.found);
 }
 

@@ -66,9 +66,10 @@ struct LookupBatch {
   const LookupSegment* segments = nullptr;  // host memory, copied by the launch
   int num_segments = 0;                     // 1 ... kMaxSegments
   // kAllShards, or the one shard whose keys this batch answers and counts,
-  // every other row of the output being left alone. A key that no shard can
-  // have (out of a dense table's range) is shard 0's. Pooled segments:
-  // kAllShards only.
+  // every other row of the output being left alone: a shard of the GPU that
+  // runs it, and each GPU of the node gets the same batch for its own. A key
+  // that no shard can have (out of a dense table's range) is shard 0's. Pooled
+  // segments: kAllShards only.
   int32_t only_shard = kAllShards;
   int32_t this_shard = 0;  // the shard of the GPU that runs it, for counters
   // The launching thread may read all keys, too (pinned memory). Those of small

@@ -25,8 +25,8 @@ cudaError_t Launch(const LookupPart& part, cudaStream_t stream) {
         return s.num_bags * p->units_per_row;
       });
   return LaunchAndReport<kBagThreads>(
-      LookupBagsKernel<Row, kHashed, kToInt8, kCapacity>, num_blocks, &params,
-      stream);
+      LookupBagsKernel<Row, kHashed, kToInt8, kCapacity>, num_blocks, 0,
+      &params, stream);
 }
 
 template <class Row>

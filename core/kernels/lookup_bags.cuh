@@ -94,7 +94,7 @@ __device__ __forceinline__ bool ListRows(const BagSegment& from,
   const bool valid = at < item.end;
   const bool hashed = kHashed && s.table.index != nullptr;
   const RowPlace place =
-      hashed ? FindHashed<8, Buckets::kOfAll>(s.table, key, valid, lane)
+      hashed ? FindHashed<8, Reach::kNode>(s.table, key, valid, lane)
              : FindDense(s.table, key);
   NoteKey(from, at, place, valid && item.counts, lane);
   if (hashed && s.table.stamps != nullptr) {

@@ -24,6 +24,12 @@ cudaError_t LaunchLookupRows(const LookupPart& part, cudaStream_t stream);
 cudaError_t LaunchGeneralRows(const LookupPart& part, bool hashed,
                               cudaStream_t stream);
 
+// The same two for the keys of one shard alone.
+cudaError_t LaunchOwnedRows(const LookupPart& part, bool hashed,
+                            cudaStream_t stream);
+cudaError_t LaunchGeneralOwnedRows(const LookupPart& part, bool hashed,
+                                   cudaStream_t stream);
+
 // All segments with pooling, and of one table type.
 cudaError_t LaunchLookupBags(const LookupPart& part, cudaStream_t stream);
 

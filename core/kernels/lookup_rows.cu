@@ -3,21 +3,16 @@
 #include "core/kernels/lookup_rows_kernel.cuh"
 
 namespace gatherd::kernels {
-namespace {
-
-bool IsPlain(const LookupSegment& s) {
-  return s.table_type == s.output_type && OutputRowBytes(s) % 16 == 0 &&
-         s.table.stamps == nullptr;
-}
-
-}  // namespace
-
 cudaError_t LaunchLookupRows(const LookupPart& part, cudaStream_t stream) {
   bool hashed = false;
-  bool plain = part.batch->only_shard == kAllShards;
+  bool plain = true;
   for (int i = 0; i < part.num_segments; i++) {
     hashed = hashed || part.segment(i).table.index != nullptr;
     plain = plain && IsPlain(part.segment(i));
+  }
+  if (part.batch->only_shard != kAllShards) {
+    return plain ? LaunchOwnedRows(part, hashed, stream)
+                 : LaunchGeneralOwnedRows(part, hashed, stream);
   }
   if (!plain) return LaunchGeneralRows(part, hashed, stream);
   return hashed ? LaunchRows<true, Variant::kPlain>(part, stream)

@@ -159,6 +159,37 @@ __device__ __noinline__ void ConvertRowsOf(const LookupSegment& s,
   }
 }
 
+// Rows of any types, first_row being that of place 0.
+template <bool kRelaxed, int kInFlight>
+__device__ __forceinline__ void WriteAnyRows(const SegmentParams& params,
+                                             const RowList& list,
+                                             unsigned count, uint32_t first_row,
+                                             unsigned lane) {
+  const LookupSegment& s = params.segment;
+  const unsigned row_bytes = OutputRowBytes(s);
+  char* out = static_cast<char*>(s.output) +
+              static_cast<uint64_t>(first_row) * row_bytes;
+  if (s.table_type != s.output_type) {
+    ConvertRowsOf<kRelaxed>(s, list, count, row_bytes, out, lane);
+    return;
+  }
+  const unsigned magic = params.unit_magic;
+  switch (CommonUnit(row_bytes, 16)) {
+    case 16:
+      return CopyRows<int4, kRelaxed, kInFlight>(list, count, row_bytes / 16,
+                                                 magic, out, lane);
+    case 4:
+      return CopyRows<unsigned, kRelaxed, 4>(list, count, row_bytes / 4, magic,
+                                             out, lane);
+    case 2:
+      return CopyRows<unsigned short, kRelaxed, 4>(list, count, row_bytes / 2,
+                                                   magic, out, lane);
+    default:
+      return CopyRows<unsigned char, kRelaxed, 4>(list, count, row_bytes, magic,
+                                                  out, lane);
+  }
+}
+
 }  // namespace gatherd::kernels
 
 #endif  // GATHERD_CORE_KERNELS_LOOKUP_ROWS_CUH_

@@ -1,5 +1,4 @@
-// Launches lookups without pooling that convert rows, answer for one shard or
-// stamp what they find.
+// Launches lookups without pooling that convert rows or stamp what they find.
 #include "core/kernels/lookup_launch.h"
 #include "core/kernels/lookup_rows_kernel.cuh"
 

@@ -5,11 +5,9 @@
 #include "core/kernels/batch_params.cuh"
 #include "core/kernels/find_hashed.cuh"
 #include "core/kernels/lookup_rows.cuh"
+#include "core/kernels/lookup_shape.cuh"
 
 namespace gatherd::kernels {
-
-// Parts of 16 bytes in flight a lane: what measured best.
-inline constexpr int kHashedInFlight = 4;
 
 __device__ __forceinline__ KeyFate FateOf(const RowPlace& place, bool mine,
                                           int32_t this_shard) {
@@ -20,18 +18,13 @@ __device__ __forceinline__ KeyFate FateOf(const RowPlace& place, bool mine,
 }
 
 // Finds 8, 16 or 32 keys of a warp.
-template <Buckets kBuckets>
-__device__ __forceinline__ RowPlace FindSome(const SegmentParams& params,
+template <Reach kReach>
+__device__ __forceinline__ RowPlace FindSome(const TableRef& t, unsigned num,
                                              int64_t key, bool mine,
                                              unsigned lane) {
-  const TableRef& t = params.segment.table;
-  if (params.items_per_warp == kWarpSize) {
-    return FindHashed<8, kBuckets>(t, key, mine, lane);
-  }
-  if (params.items_per_warp == 16) {
-    return FindHashed<4, kBuckets>(t, key, mine, lane);
-  }
-  return FindHashed<2, kBuckets>(t, key, mine, lane);
+  if (num == kWarpSize) return FindHashed<8, kReach>(t, key, mine, lane);
+  if (num == 16) return FindHashed<4, kReach>(t, key, mine, lane);
+  return FindHashed<2, kReach>(t, key, mine, lane);
 }
 
 // Sets the bits of a warp's keys that are missing, `first` being its first.
@@ -87,31 +80,31 @@ class PartsInFlight {
 
 // Of nearly every 32 keys at load 0.9 some are in their second buckets. Their
 // rows are listed last, and the first round of the others is on its way while
-// those buckets are looked at. `mine`: this lane has a key; the lanes that
-// have come first.
-__device__ __forceinline__ KeyFate CopyHashedRows(const SegmentParams& params,
-                                                  int32_t this_shard,
-                                                  uint32_t first, int64_t key,
-                                                  bool mine, RowList& list,
-                                                  unsigned lane) {
+// those buckets are looked at. `mine`: this lane has a key, whose row goes to
+// the output's row first + at; the lanes that have come first.
+template <Reach kReach>
+__device__ __forceinline__ RowPlace CopyHashedRows(const SegmentParams& params,
+                                                   uint32_t first, int64_t key,
+                                                   uint32_t at, bool mine,
+                                                   RowList& list,
+                                                   unsigned lane) {
   constexpr int kSecondSteps = 2;  // eight keys; seldom are there more
   using Round = PartsInFlight<kHashedInFlight>;
   const LookupSegment& s = params.segment;
   const TableRef& t = s.table;
-  FirstLook look =
-      LookInFirst<kWarpSize / 4, Buckets::kOfAll>(t, key, mine, lane);
-  FenceTable(t);
+  FirstLook look = LookInFirst<kWarpSize / 4, kReach>(t, key, mine, lane);
+  FenceFind<kReach>(t);
   const unsigned all = __ballot_sync(kFullWarp, mine);
   const unsigned todo = __ballot_sync(kFullWarp, mine && look.again);
   const unsigned known = all & ~todo;
   const bool is_known = (known >> lane & 1) != 0;
   const unsigned below = (1u << lane) - 1;
-  const unsigned at =
+  const unsigned listed_at =
       is_known ? __popc(known & below) : __popc(known) + __popc(todo & below);
   RowPlace place = HashedRow(t, look.place.shard, look.found);
   if (mine) {
-    list.rows[at] = place.row;
-    list.places[at] = lane;
+    list.rows[listed_at] = place.row;
+    list.places[listed_at] = at;
   }
   const SecondLook<kSecondSteps> second(look.index, look.place.second, todo,
                                         lane);
@@ -131,9 +124,9 @@ __device__ __forceinline__ KeyFate CopyHashedRows(const SegmentParams& params,
                                 second.rest(), look.found, lane);
     }
     // Before the stores, for which it would wait.
-    FenceTable(t);
+    FenceFind<kReach>(t);
     place = HashedRow(t, look.place.shard, look.found);
-    if (mine && !is_known) list.rows[at] = place.row;
+    if (mine && !is_known) list.rows[listed_at] = place.row;
     __syncwarp();
   }
   round.Store(out, 0, end, lane);
@@ -141,9 +134,7 @@ __device__ __forceinline__ KeyFate CopyHashedRows(const SegmentParams& params,
     round.Load(list, params, start, total, lane);
     round.Store(out, start, total, lane);
   }
-  const KeyFate fate = FateOf(place, mine, this_shard);
-  NoteMissing(s, fate, first, lane);
-  return fate;
+  return place;
 }
 
 }  // namespace gatherd::kernels

@@ -9,55 +9,10 @@
 #include "core/kernels/lookup_launch.h"
 #include "core/kernels/lookup_rows.cuh"
 #include "core/kernels/lookup_rows_hashed.cuh"
+#include "core/kernels/lookup_shape.cuh"
 #include "core/kernels/lookup_stamps.cuh"
 
 namespace gatherd::kernels {
-
-inline constexpr int kWarpsPerBlock = kBlockThreads / kWarpSize;
-
-// Parts of 16 bytes of dense rows in flight a lane: what measured best.
-inline constexpr int kDenseInFlight = 2;
-
-// kPlain: every row goes out as it is, in 16-byte parts, whoever owns it, and
-// none is stamped. Half the registers of kGeneral, and what most requests ask
-// for.
-enum class Variant { kPlain, kGeneral };
-
-// How many blocks shall fit on an SM. Five would leave hashed plain rows too
-// few registers for looking at second buckets while rows are on their way.
-template <bool kHashed, Variant kVariant>
-inline constexpr int kBlocksPerSm =
-    kHashed&& kVariant == Variant::kPlain ? 4 : 1;
-
-template <bool kRelaxed, int kInFlight>
-__device__ __forceinline__ void WriteAnyRows(const SegmentParams& params,
-                                             const RowList& list,
-                                             unsigned count, uint32_t first_row,
-                                             unsigned lane) {
-  const LookupSegment& s = params.segment;
-  const unsigned row_bytes = OutputRowBytes(s);
-  char* out = static_cast<char*>(s.output) +
-              static_cast<uint64_t>(first_row) * row_bytes;
-  if (s.table_type != s.output_type) {
-    ConvertRowsOf<kRelaxed>(s, list, count, row_bytes, out, lane);
-    return;
-  }
-  const unsigned magic = params.unit_magic;
-  switch (CommonUnit(row_bytes, 16)) {
-    case 16:
-      return CopyRows<int4, kRelaxed, kInFlight>(list, count, row_bytes / 16,
-                                                 magic, out, lane);
-    case 4:
-      return CopyRows<unsigned, kRelaxed, 4>(list, count, row_bytes / 4, magic,
-                                             out, lane);
-    case 2:
-      return CopyRows<unsigned short, kRelaxed, 4>(list, count, row_bytes / 2,
-                                                   magic, out, lane);
-    default:
-      return CopyRows<unsigned char, kRelaxed, 4>(list, count, row_bytes, magic,
-                                                  out, lane);
-  }
-}
 
 template <bool kHashed, Variant kVariant, int kCapacity, int kNumKeys>
 __device__ __forceinline__ KeyFate LookUpWarp(
@@ -66,46 +21,37 @@ __device__ __forceinline__ KeyFate LookUpWarp(
   constexpr bool kGeneral = kVariant == Variant::kGeneral;
   const LookupSegment& s = params.segment;
   const uint32_t count = min(params.items_per_warp, s.num_keys - first);
-  bool mine = lane < count;
+  const bool mine = lane < count;
   int64_t key = 0;
   if (mine) {
     key = kNumKeys != 0 ? batch.keys[params.first_key + first + lane]
                         : __ldg(s.keys + first + lane);
   }
-  if (kGeneral && batch.only_shard != kAllShards) {
-    mine = mine && OwnerOf(s.table, key) == batch.only_shard;
-  }
   const bool hashed = kHashed && s.table.index != nullptr;
   if (!kGeneral && hashed && params.items_per_warp == kWarpSize) {
-    return CopyHashedRows(params, batch.this_shard, first, key, mine, list,
-                          lane);
+    const RowPlace place = CopyHashedRows<Reach::kNode>(params, first, key,
+                                                        lane, mine, list, lane);
+    const KeyFate fate = FateOf(place, mine, batch.this_shard);
+    NoteMissing(s, fate, first, lane);
+    return fate;
   }
-  RowPlace place;
-  if (!hashed) {
-    place = FindDense(s.table, key);
-  } else if (kGeneral && batch.only_shard != kAllShards) {
-    place = FindSome<Buckets::kOfWanted>(params, key, mine, lane);
-  } else {
-    place = FindSome<Buckets::kOfAll>(params, key, mine, lane);
-  }
+  const RowPlace place =
+      hashed ? FindSome<Reach::kNode>(s.table, params.items_per_warp, key, mine,
+                                      lane)
+             : FindDense(s.table, key);
 
   const KeyFate fate = FateOf(place, mine, batch.this_shard);
   NoteMissing(s, fate, first, lane);
 
   if (kGeneral) {
-    const unsigned listed = __ballot_sync(kFullWarp, mine);
-    if (mine) {
-      const unsigned i = __popc(listed & ((1u << lane) - 1));
-      list.rows[i] = place.row;
-      list.places[i] = lane;
-    }
+    list.rows[lane] = place.row;
+    list.places[lane] = lane;
     __syncwarp();
     const RowStamp stamp(s.table, place, mine);
-    const unsigned num_rows = __popc(listed);
     if (hashed) {
-      WriteAnyRows<true, kHashedInFlight>(params, list, num_rows, first, lane);
+      WriteAnyRows<true, kHashedInFlight>(params, list, count, first, lane);
     } else {
-      WriteAnyRows<false, kDenseInFlight>(params, list, num_rows, first, lane);
+      WriteAnyRows<false, kDenseInFlight>(params, list, count, first, lane);
     }
     stamp.Write();
     return fate;
@@ -148,40 +94,19 @@ __global__ void __launch_bounds__(kBlockThreads,
   FinishBlock(batch.report, counted);
 }
 
-inline uint32_t KeysPerWarp(const LookupSegment& s, bool all_shards) {
-  // A dense warp copies two parts a lane; fewer measured worse, and more, too.
-  constexpr uint32_t kDenseParts = kDenseInFlight * kWarpSize;
-  // Few keys are spread over more warps, for the shorter way of each.
-  constexpr uint32_t kSmallSegment = 16384;
-  constexpr uint32_t kMediumSegment = 131072;
-  if (s.table.index != nullptr) {
-    return s.num_keys <= kSmallSegment    ? 8
-           : s.num_keys <= kMediumSegment ? 16
-                                          : kWarpSize;
-  }
-  // Of a batch that is split, some keys are others'.
-  if (!all_shards && s.num_keys > kSmallSegment) return kWarpSize;
-  uint32_t keys = 8;
-  while (keys < kWarpSize && keys * s.table.row_stride / 16 < kDenseParts) {
-    keys *= 2;
-  }
-  return keys;
-}
-
 template <bool kHashed, Variant kVariant, int kCapacity, int kNumKeys>
 cudaError_t LaunchSized(const LookupPart& part, cudaStream_t stream) {
   BatchParams<kCapacity, kNumKeys> params;
-  const bool all_shards = part.batch->only_shard == kAllShards;
   const uint32_t num_blocks = FillParams<kBlockThreads>(
       part, &params, [&](const LookupSegment& s, SegmentParams* p) {
         const unsigned row_bytes = OutputRowBytes(s);
-        p->items_per_warp = KeysPerWarp(s, all_shards);
+        p->items_per_warp = KeysPerWarp(s, s.num_keys);
         p->units_per_row = row_bytes / CommonUnit(row_bytes, 16);
         p->unit_magic = CeilReciprocal(p->units_per_row);
         return s.num_keys;
       });
   return LaunchAndReport<kBlockThreads>(
-      LookupRowsKernel<kHashed, kVariant, kCapacity, kNumKeys>, num_blocks,
+      LookupRowsKernel<kHashed, kVariant, kCapacity, kNumKeys>, num_blocks, 0,
       &params, stream);
 }
 

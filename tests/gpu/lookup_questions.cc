@@ -7,12 +7,13 @@
 namespace gatherd::kernels {
 
 std::unique_ptr<TestTable> MakeTable(Kind kind, ElementType type, uint32_t dim,
-                                     uint32_t num_keys) {
+                                     uint32_t num_keys, uint32_t num_shards) {
   RigOptions options;
   options.hashed = kind == Kind::kHashed || kind == Kind::kShardedHashed;
   const bool sharded =
       kind == Kind::kShardedDense || kind == Kind::kShardedHashed;
-  options.num_shards = sharded ? 2 + dim % 3 : 1;
+  if (num_shards == 0) num_shards = 2 + dim % 3;
+  options.num_shards = sharded ? num_shards : 1;
   options.num_rows = num_keys;
   if (options.hashed) {
     options.num_rows = num_keys + 64;

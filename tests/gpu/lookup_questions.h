@@ -20,9 +20,11 @@ enum class Kind { kDense, kHashed, kShardedDense, kShardedHashed };
 inline constexpr Kind kAllKinds[] = {Kind::kDense, Kind::kHashed,
                                      Kind::kShardedDense, Kind::kShardedHashed};
 
-// Sharded: two to four shards, by `dim`. Hashed: at a load of about 0.9.
+// Sharded: two to four shards, by `dim`, if not told. Hashed: at a load of
+// about 0.9.
 std::unique_ptr<TestTable> MakeTable(Kind kind, ElementType type, uint32_t dim,
-                                     uint32_t num_keys);
+                                     uint32_t num_keys,
+                                     uint32_t num_shards = 0);
 
 Question RowsOf(const TestTable& table, ElementType type, size_t num_keys,
                 uint32_t seed);
