@@ -83,9 +83,27 @@ __host__ __device__ inline unsigned OutputRowBytes(const LookupSegment& s) {
                                                 : s.dim * 2;
 }
 
+// A slice of a segment of `part`, of as many keys as the others but the last.
+inline LookupSegment SliceOf(const LookupPart& part, int segment, int slice) {
+  LookupSegment s = part.segment(segment);
+  if (part.num_slices == 1) return s;
+  // Slices share no word of missing bits.
+  const auto num_slices = static_cast<uint64_t>(part.num_slices);
+  const uint64_t most =
+      (s.num_keys + num_slices * 32 - 1) / (num_slices * 32) * 32;
+  const uint64_t first =
+      std::min<uint64_t>(static_cast<uint64_t>(slice) * most, s.num_keys);
+  s.keys += first;
+  s.output = static_cast<char*>(s.output) + first * OutputRowBytes(s);
+  s.missing += first / 32;
+  s.num_keys = static_cast<uint32_t>(std::min(most, s.num_keys - first));
+  return s;
+}
+
 // Fills the parameters of a launch and returns its number of blocks, each of
 // kThreads. `lay_out` sets items_per_warp, units_per_row and unit_magic of a
-// segment and returns its number of items; segments without any are left out.
+// segment, or a slice of one, and returns its number of items; those without
+// any are left out. Pooled segments have one slice.
 template <int kThreads, int kCapacity, int kNumKeys, class LayOut>
 uint32_t FillParams(const LookupPart& part,
                     BatchParams<kCapacity, kNumKeys>* params,
@@ -98,9 +116,10 @@ uint32_t FillParams(const LookupPart& part,
   params->this_shard = batch.this_shard;
   uint32_t num_blocks = 0;
   uint32_t num_keys = 0;
-  for (int i = 0; i < part.num_segments; i++) {
+  for (int n = 0; n < part.num_segments * part.num_slices; n++) {
+    const int i = n % part.num_segments;
     SegmentParams& p = params->segments[params->num_segments];
-    p.segment = part.segment(i);
+    p.segment = SliceOf(part, i, n / part.num_segments);
     p.index = static_cast<uint32_t>(part.indices[i]);
     params->first_blocks[params->num_segments] = num_blocks;
     const uint32_t num_items = lay_out(p.segment, &p);

@@ -9,12 +9,12 @@ namespace gatherd::kernels {
 
 const KernelApi& RealKernels() {
   static constexpr KernelApi kApi = {
-      LaunchLookup,         WriteWorkspaceBytes, DivideWorkspace,
-      DeduplicateAsync,     FindTargetsAsync,    UndoAsync,
-      WriteRowsAsync,       PublishAsync,        EraseAsync,
-      EvictAsync,           CopyToFirstAsync,    RemoveSecondsAsync,
-      FillRowsAsync,        IotaAsync,           FillPatternAsync,
-      CountWrongWordsAsync,
+      LaunchLookup,       LaunchPush,           WriteWorkspaceBytes,
+      DivideWorkspace,    DeduplicateAsync,     FindTargetsAsync,
+      UndoAsync,          WriteRowsAsync,       PublishAsync,
+      EraseAsync,         EvictAsync,           CopyToFirstAsync,
+      RemoveSecondsAsync, FillRowsAsync,        IotaAsync,
+      FillPatternAsync,   CountWrongWordsAsync,
   };
   return kApi;
 }

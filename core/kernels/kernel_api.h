@@ -22,6 +22,7 @@ namespace gatherd::kernels {
 struct KernelApi {
   // lookup.h
   cudaError_t (*LaunchLookup)(const LookupBatch&, cudaStream_t) = nullptr;
+  cudaError_t (*LaunchPush)(const LookupBatch&, cudaStream_t) = nullptr;
 
   // write_batch.h. The sizes depend on the GPU: a device must be current.
   uint64_t (*WriteWorkspaceBytes)(uint32_t num_keys, uint32_t dim,

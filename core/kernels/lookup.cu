@@ -3,6 +3,7 @@
 // second to report if they are large.
 #include <algorithm>
 
+#include "core/kernels/batch_params.cuh"
 #include "core/kernels/lookup_launch.h"
 #include "core/kernels/lookup_report.cuh"
 
@@ -25,14 +26,17 @@ cudaError_t LaunchKind(int kind, const LookupPart& part, cudaStream_t stream) {
                    : LaunchLookupBags(part, stream);
 }
 
-}  // namespace
-
-cudaError_t LaunchReport(const ReportParams& report, cudaStream_t stream) {
-  ReportKernel<<<1, kBlockThreads, 0, stream>>>(report);
-  return cudaGetLastError();
+// Into how many slices each segment is cut whose slices take turns: as many as
+// the next size of parameters holds.
+int SlicesFor(int num_segments) {
+  const int capacity =
+      num_segments * 2 <= kFewSegments ? kFewSegments : kMaxSegments;
+  return capacity / num_segments;
 }
 
-cudaError_t LaunchLookup(const LookupBatch& batch, cudaStream_t stream) {
+enum class Order { kSegments, kSlices };
+
+cudaError_t Launch(const LookupBatch& batch, Order order, cudaStream_t stream) {
   if (batch.num_segments < 1 || batch.num_segments > kMaxSegments) {
     return cudaErrorInvalidValue;
   }
@@ -55,10 +59,27 @@ cudaError_t LaunchLookup(const LookupBatch& batch, cudaStream_t stream) {
         part.indices[part.num_segments++] = i;
       }
     }
+    if (order == Order::kSlices) part.num_slices = SlicesFor(part.num_segments);
     const cudaError_t error = LaunchKind(kind, part, stream);
     if (error != cudaSuccess) return error;
   }
   return cudaSuccess;
+}
+
+}  // namespace
+
+cudaError_t LaunchReport(const ReportParams& report, cudaStream_t stream) {
+  ReportKernel<<<1, kBlockThreads, 0, stream>>>(report);
+  return cudaGetLastError();
+}
+
+cudaError_t LaunchLookup(const LookupBatch& batch, cudaStream_t stream) {
+  return Launch(batch, Order::kSegments, stream);
+}
+
+cudaError_t LaunchPush(const LookupBatch& batch, cudaStream_t stream) {
+  if (batch.only_shard == kAllShards) return cudaErrorInvalidValue;
+  return Launch(batch, Order::kSlices, stream);
 }
 
 }  // namespace gatherd::kernels

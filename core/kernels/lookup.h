@@ -97,6 +97,20 @@ struct LookupBatch {
 
 cudaError_t LaunchLookup(const LookupBatch& batch, cudaStream_t stream);
 
+// One owner's part, `only_shard`, in batches that several GPUs ask for at once
+// with results on the GPUs: stores the rows that this GPU owns into the memory
+// of those who asked. Segments are those of all askers, with keys and outputs
+// in memory that this GPU reaches; every GPU is launched with the same ones.
+//
+// Keys and rows alone go over NVLink, no index, and hot rows are read where
+// they are. The other way, LaunchLookup of all shards by each asker, is as fast
+// for uniform keys of a dense table, and better where one GPU asks while the
+// others are busy; else this is (docs/gpu_engine.md).
+//
+// Blocks for all segments take turns, as rows of one may go to this GPU's
+// memory and those of another over the link.
+cudaError_t LaunchPush(const LookupBatch& batch, cudaStream_t stream);
+
 }  // namespace gatherd::kernels
 
 #endif  // GATHERD_CORE_KERNELS_LOOKUP_H_

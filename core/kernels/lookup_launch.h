@@ -11,6 +11,9 @@ struct LookupPart {
   const LookupBatch* batch = nullptr;
   int indices[kMaxSegments];  // of its segments, among the batch's
   int num_segments = 0;
+  // Each segment is cut in so many parts, and those of all segments take turns;
+  // num_segments times it is kMaxSegments at most.
+  int num_slices = 1;
   bool is_last = false;  // launch of the batch, which sends the report
 
   const LookupSegment& segment(int i) const {

@@ -220,10 +220,10 @@ cudaError_t LaunchOwnedSized(const LookupPart& part, cudaStream_t stream) {
 
 template <bool kHashed, Variant kVariant>
 cudaError_t LaunchOwned(const LookupPart& part, cudaStream_t stream) {
-  if (part.num_segments <= 1) {
+  const int num_slices = part.num_slices * part.num_segments;
+  if (num_slices <= 1)
     return LaunchOwnedSized<kHashed, kVariant, 1>(part, stream);
-  }
-  if (part.num_segments <= kFewSegments) {
+  if (num_slices <= kFewSegments) {
     return LaunchOwnedSized<kHashed, kVariant, kFewSegments>(part, stream);
   }
   return LaunchOwnedSized<kHashed, kVariant, kMaxSegments>(part, stream);

@@ -23,6 +23,8 @@ void CheckAllWays(LookupRig* rig, const std::vector<Question>& questions,
   options.split = true;
   options.this_shard = 1;
   rig->Check(questions, options);
+  options.push = true;
+  rig->Check(questions, options);
 }
 
 TEST_CASE("rows divided by owner, of every type to every type") {

@@ -133,7 +133,9 @@ void LookupRig::Launch(Run* run, int32_t only_shard) {
   static_assert(64 + kMaxSegments * sizeof(LookupCounters) <= 4096);
   std::memset(report_ + 64, kPoison, 4096 - 64 + run->num_words * 4);
   if (!on_host) Copy(input, input_, run->input_bytes);
-  kernels::Check(Platform().kernels.LaunchLookup(batch, stream_), "launch");
+  const auto launch = run->options.push ? Platform().kernels.LaunchPush
+                                        : Platform().kernels.LaunchLookup;
+  kernels::Check(launch(batch, stream_), "launch");
   const auto start = std::chrono::steady_clock::now();
   // Acquire, as the engine does: another thread stands for the GPU in tests
   // without one.
@@ -231,7 +233,7 @@ void LookupRig::Check(const std::vector<Question>& questions,
   for (const Question& q : questions) {
     num_shards = std::max(num_shards, q.table->options().num_shards);
   }
-  if (options.split) {
+  if (options.split || options.push) {
     for (uint32_t shard = 0; shard < num_shards; shard++) {
       Launch(&run, static_cast<int32_t>(shard));
     }

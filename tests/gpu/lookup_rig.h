@@ -14,6 +14,7 @@ namespace gatherd::kernels {
 struct BatchOptions {
   bool on_host = false;  // keys and outputs, in pinned memory
   bool split = false;    // every shard answers for its own keys
+  bool push = false;     // the same, launched as owners that push rows are
   int32_t this_shard = 0;
 };
 

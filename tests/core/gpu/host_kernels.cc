@@ -17,22 +17,32 @@ LookupHooks& Hooks() {
   return *hooks;
 }
 
-cudaError_t LaunchLookup(const LookupBatch& batch, cudaStream_t stream) {
+cudaError_t Launch(const char* name, const LookupBatch& batch,
+                   cudaStream_t stream) {
   if (batch.num_segments < 1 || batch.num_segments > kMaxSegments) {
     return cudaErrorInvalidValue;
   }
   if (FakeCuda::LaunchesAtOnce()) {
-    return FakeCuda::Launch("LaunchLookup", stream,
+    return FakeCuda::Launch(name, stream,
                             [&] { host::Lookup(batch, Hooks()); });
   }
   std::vector<LookupSegment> segments(batch.segments,
                                       batch.segments + batch.num_segments);
   return FakeCuda::Launch(
-      "LaunchLookup", stream,
-      [segments = std::move(segments), copy = batch]() mutable {
+      name, stream, [segments = std::move(segments), copy = batch]() mutable {
         copy.segments = segments.data();
         host::Lookup(copy, Hooks());
       });
+}
+
+cudaError_t LaunchLookup(const LookupBatch& batch, cudaStream_t stream) {
+  return Launch("LaunchLookup", batch, stream);
+}
+
+// In whatever order.
+cudaError_t LaunchPush(const LookupBatch& batch, cudaStream_t stream) {
+  if (batch.only_shard == kAllShards) return cudaErrorInvalidValue;
+  return Launch("LaunchPush", batch, stream);
 }
 
 // Sums need no memory here.
@@ -123,6 +133,7 @@ cudaError_t IotaAsync(uint32_t* out, uint32_t count, uint32_t first,
 KernelApi MakeApi() {
   KernelApi api;
   api.LaunchLookup = LaunchLookup;
+  api.LaunchPush = LaunchPush;
   api.WriteWorkspaceBytes = WriteWorkspaceBytes;
   api.DivideWorkspace = DivideWorkspace;
   api.DeduplicateAsync = DeduplicateAsync;
