@@ -49,7 +49,7 @@ void Batch::Set(const BenchTable& table, uint32_t num_keys, Keys keys,
   num_keys_ = num_keys;
   // Together the sets touch several times what the L2 holds.
   num_sets_ = std::clamp<uint64_t>((uint64_t{512} << 20) / num_keys / row_bytes,
-                                   4, 2048);
+                                   8, 2048);
   FillKeys(keys_, num_keys_ * num_sets_, table, keys, num_keys + table.dim,
            absent_percent);
   LookupSegment s;
@@ -126,6 +126,23 @@ void Batch::Launch(uint64_t i) {
   Check(LaunchLookup(batch_, stream_));
 }
 
+void Batch::Push(const std::vector<Batch*>& askers, uint64_t i) {
+  std::vector<LookupSegment> segments;
+  batch_.num_missing_words = 0;
+  for (Batch* const asker : askers) {
+    LookupSegment& s = asker->segments_[0];
+    // Others ask for other keys.
+    s.keys = asker->keys_ + i++ % asker->num_sets_ * asker->num_keys_;
+    segments.push_back(s);
+    segments.back().missing = batch_.missing_words + batch_.num_missing_words;
+    batch_.num_missing_words += (s.num_keys + 31) / 32;
+  }
+  batch_.segments = segments.data();
+  batch_.num_segments = static_cast<int>(segments.size());
+  if (batch_.done != nullptr) batch_.sequence++;
+  Check(LaunchPush(batch_, stream_));
+}
+
 void Batch::LaunchSameKeys() {
   segments_[0].keys = pinned_keys_;
   batch_.segments = segments_.data();
@@ -139,17 +156,30 @@ void Batch::WaitForReport() const {
   }
 }
 
+void Batch::Poison() {
+  const LookupSegment& s = segments_[0];
+  Check(cudaMemset(s.output, 0xff, uint64_t{s.num_keys} * s.dim));
+  Check(cudaDeviceSynchronize());
+}
+
+void Batch::RequireRight(const BenchTable& table) const {
+  const LookupSegment& s = segments_[0];
+  const uint32_t wrong = CountWrongRows(table, s.keys, s.num_keys, s.output);
+  if (wrong == 0) return;
+  std::fprintf(stderr, "%u rows wrong\n", wrong);
+  std::exit(1);
+}
+
 void Batch::Verify(const BenchTable& table, uint32_t absent_percent) {
   const LookupSegment& s = segments_[0];
-  Check(cudaMemset(s.output, 0xff, uint64_t{s.num_keys} * table.dim));
-  Check(cudaDeviceSynchronize());
+  Poison();
   Launch(1);
   WaitForReport();
+  RequireRight(table);
   const double missing = batch_.host_counters[0].num_missing;
-  const uint32_t wrong = CountWrongRows(table, s.keys, s.num_keys, s.output);
   const double expected = s.num_keys * (absent_percent / 100.0);
-  if (wrong != 0 || missing < expected * 0.8 || missing > expected * 1.2) {
-    std::fprintf(stderr, "%u rows wrong, %.0f missing\n", wrong, missing);
+  if (missing < expected * 0.8 || missing > expected * 1.2) {
+    std::fprintf(stderr, "%.0f missing\n", missing);
     std::exit(1);
   }
 }

@@ -41,6 +41,13 @@ class Batch {
   void WaitForReport() const;
   // Ends the program if rows of the last launch are wrong, or the report is.
   void Verify(const BenchTable& table, uint32_t absent_percent = 0);
+  // The same in steps, for outputs that more launches than this one write.
+  void Poison();
+  void RequireRight(const BenchTable& table) const;
+
+  // Asynchronous; sends what only_shard owns of the keys of the i-th launches
+  // of `askers` to their outputs.
+  void Push(const std::vector<Batch*>& askers, uint64_t i);
 
   uint64_t num_keys() const { return num_keys_; }
   LookupSegment& segment() { return segments_[0]; }

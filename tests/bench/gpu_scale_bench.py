@@ -21,10 +21,14 @@ import sys
 _TWO_GPUS = ["--mode", "vmm", "--dims", "32,64,128", "--batches", "1048576",
              "--dists", "uniform,zipf1.05", "--shard_gb", "8"]
 _CEILINGS = {
-    "vmm_gather_both_shards_from_both": "dense, rows wherever they are",
-    "local_only_from_both": "dense, divided by owner",
-    "owner_gathers_pushes_rows_both": "dense, owners push rows",
+    "vmm_gather_both_shards_from_both": ["dense, rows wherever they are"],
+    "local_only_from_both": ["dense, divided by owner"],
+    "owner_gathers_pushes_rows_both": [
+        "dense, pushed by owners", "hashed, pushed by owners",
+        "hashed, rows wherever they are"],
 }
+_WAYS = ["rows wherever they are", "pushed by owners", "divided by owner",
+         "to pinned memory"]
 
 
 def run(command):
@@ -39,8 +43,7 @@ def ceilings(program):
     """(name, dim, keys) -> keys a second of two GPUs."""
     found = {}
     for row in run([program, *_TWO_GPUS]) if program else []:
-        name = _CEILINGS.get(row["name"])
-        if name:
+        for name in _CEILINGS.get(row["name"], []):
             keys = "uniform" if row["distribution"] == "uniform" else "Zipf"
             found[(name, row["dim"], keys)] = row["keys_per_s"]
     return found
@@ -62,11 +65,16 @@ def lookups(measured, numbers, found):
     """G keys a second, the most GPUs over linear, and the ceiling of two."""
     rows = []
     names = list(dict.fromkeys(key for _, key in measured if key[1] != ""))
+    # One way after the other, of dense tables first.
+    names.sort(key=lambda key: ([*_WAYS, key[0].split(", ")[1]].index(
+        key[0].split(", ")[1]), key[0], key[1], key[2] != "uniform"))
     for key in names:
         rates = [measured.get((n, key)) for n in numbers]
         # One GPU's rows are all its own, however a batch is divided.
         kind = key[0].split(",")[0]
-        one = measured.get((1, (f"{kind}, rows wherever they are", *key[1:])))
+        one = measured.get(
+            (1, key),
+            measured.get((1, (f"{kind}, rows wherever they are", *key[1:]))))
         linear = "–"
         if one and rates[-1] and numbers[-1] > 1:
             linear = f"{rates[-1] / one / numbers[-1]:.2f}"
@@ -84,9 +92,12 @@ def lookups(measured, numbers, found):
 
 def values(measured, numbers):
     names = list(dict.fromkeys(key for _, key in measured if key[1] == ""))
-    table(["GPUs", *map(str, numbers)],
-          [[key[0], *(f"{measured[(n, key)]:.4g}" for n in numbers)]
-           for key in names])
+    rows = []
+    for key in names:
+        figures = [measured.get((n, key)) for n in numbers]
+        rows.append([key[0], *(f"{x:.4g}" if x is not None else "–"
+                               for x in figures)])
+    table(["GPUs", *map(str, numbers)], rows)
 
 
 def main():
@@ -109,13 +120,17 @@ def main():
     if args.csv:
         with open(args.csv, "w", newline="") as file:
             writer = csv.DictWriter(
-                file, ["gpus", "name", "dim", "keys", "keys_per_s", "value"])
+                file, ["gpus", "name", "dim", "keys", "keys_per_s", "ceiling",
+                       "value"])
             writer.writeheader()
             writer.writerows(rows)
     measured = {(row["gpus"], key_of(row)):
                 row.get("keys_per_s", row.get("value")) for row in rows}
     numbers = sorted({row["gpus"] for row in rows})
-    lookups(measured, numbers, ceilings(args.twogpu))
+    found = ceilings(args.twogpu)
+    found.update({key_of(row): row["ceiling"] for row in rows
+                  if row["gpus"] == 2 and "ceiling" in row})
+    lookups(measured, numbers, found)
     values(measured, numbers)
 
 
