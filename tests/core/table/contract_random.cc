@@ -21,9 +21,8 @@ constexpr DataType kTypes[] = {DataType::kFloat32, DataType::kFloat16,
 bool AreSame(const std::byte* rows, const std::byte* expected, size_t num_rows,
              DataType type, uint32_t dim) {
   const size_t row_bytes = RowBytes(type, dim);
-  if (type == DataType::kInt8) {  // has no NaN
-    return std::memcmp(rows, expected, num_rows * row_bytes) == 0;
-  }
+  if (std::memcmp(rows, expected, num_rows * row_bytes) == 0) return true;
+  if (type == DataType::kInt8) return false;  // has no NaN
   for (size_t row = 0; row < num_rows; ++row) {
     const auto a = ReferenceToFloats(rows + row * row_bytes, type, dim);
     const auto b = ReferenceToFloats(expected + row * row_bytes, type, dim);
