@@ -64,13 +64,17 @@ class Stress {
     for (size_t i = 0; i < kNumWriters; ++i) {
       threads.emplace_back([this, i, end] {
         std::mt19937 random(static_cast<uint32_t>(i));
-        while (std::chrono::steady_clock::now() < end) Write(i, random);
+        do {
+          Write(i, random);
+        } while (num_writes_ == 0 || std::chrono::steady_clock::now() < end);
       });
     }
     for (size_t i = 0; i < kNumReaders; ++i) {
       threads.emplace_back([this, i, end] {
         std::mt19937 random(static_cast<uint32_t>(100 + i));
-        while (std::chrono::steady_clock::now() < end) Read(random);
+        do {
+          Read(random);
+        } while (std::chrono::steady_clock::now() < end);
       });
     }
     for (std::thread& thread : threads) thread.join();
