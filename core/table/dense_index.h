@@ -43,6 +43,7 @@ class DenseIndex final : public SlotIndex {
   uint32_t Remove(int64_t key) override;
   size_t List(uint64_t* cursor, absl::Span<int64_t> keys,
               absl::Span<uint32_t> slots) const override;
+  void PrefetchList(uint64_t, size_t) const override {}  // one after the other
   uint64_t list_end() const override { return rows_; }
   uint64_t num_bytes() const override { return memory_.num_bytes(); }
 

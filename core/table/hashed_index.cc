@@ -164,6 +164,13 @@ void HashedIndex::AddPassed(Bucket& bucket, int32_t difference) {
                           std::memory_order_release);
 }
 
+void HashedIndex::PrefetchList(uint64_t cursor, size_t num_rows) const {
+  const auto num_buckets = static_cast<uint64_t>(static_cast<double>(num_rows) /
+                                                 kEntries / kMaxLoad);
+  const uint64_t end = std::min(cursor + num_buckets, num_buckets_);
+  for (; cursor < end; ++cursor) __builtin_prefetch(&buckets_[cursor]);
+}
+
 size_t HashedIndex::List(uint64_t* cursor, absl::Span<int64_t> keys,
                          absl::Span<uint32_t> slots) const {
   const size_t room = std::min(keys.size(), slots.size());

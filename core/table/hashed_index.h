@@ -86,11 +86,13 @@ class HashedIndex final : public SlotIndex {
   uint32_t Remove(int64_t key) override;
   size_t List(uint64_t* cursor, absl::Span<int64_t> keys,
               absl::Span<uint32_t> slots) const override;
+  void PrefetchList(uint64_t cursor, size_t num_rows) const override;
   uint64_t list_end() const override { return num_buckets_; }
   uint64_t num_bytes() const override { return memory_.num_bytes(); }
 
  private:
   static constexpr int kEntries = 5;
+  static_assert(kEntries <= kMinListRoom);
 
   struct alignas(64) Bucket {
     std::atomic<int64_t> keys[kEntries];

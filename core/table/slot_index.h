@@ -58,9 +58,11 @@ class SlotIndex {
   // on, to `keys` and `slots` (as many as both have room for, at least
   // kMinListRoom) and moves the cursor, which is 0 at the beginning. Returns
   // how many; 0 at the end.
-  static constexpr size_t kMinListRoom = 8;
+  static constexpr size_t kMinListRoom = 5;
   virtual size_t List(uint64_t* cursor, absl::Span<int64_t> keys,
                       absl::Span<uint32_t> slots) const = 0;
+  // Fetches what List will read from `cursor` on for about `num_rows` rows.
+  virtual void PrefetchList(uint64_t cursor, size_t num_rows) const = 0;
   // A cursor may be any number below this.
   virtual uint64_t list_end() const = 0;
 

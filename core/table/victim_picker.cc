@@ -52,7 +52,7 @@ void VictimPicker::CollectAll() {
 VictimPicker::Victim VictimPicker::PickDrawn() {
   int64_t keys[kMaxDrawn];
   uint32_t slots[kMaxDrawn];
-  uint64_t cursor = RandomBelow(storage_.index->list_end());
+  uint64_t cursor = state_.draw;
   size_t num = 0;
   while (num < kMinDrawn) {
     const size_t num_listed =
@@ -62,6 +62,9 @@ VictimPicker::Victim VictimPicker::PickDrawn() {
     num += num_listed;
   }
   for (size_t i = 0; i < num; ++i) stamps_.Prefetch(slots[i]);
+  // The next draw's buckets arrive while this one's row is written.
+  state_.draw = RandomBelow(storage_.index->list_end());
+  storage_.index->PrefetchList(state_.draw, kMinDrawn);
   Candidate drawn[kMaxDrawn];
   for (size_t i = 0; i < num; ++i) drawn[i] = CandidateOf(keys[i], slots[i]);
   // The first choice is nearly always good: no need to sort.

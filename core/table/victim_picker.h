@@ -22,6 +22,7 @@ namespace gatherd {
 // What survives from batch to batch, the writer's.
 struct EvictionState {
   uint64_t random = 0x9e37'79b9'7f4a'7c15;  // xorshift, not 0
+  uint64_t draw = 0;   // of SlotIndex::List, where the next draw begins
   uint64_t sweep = 0;  // of SlotIndex::List, when rows have their turns
   uint64_t halve = 1;  // next slot whose uses are halved
 };
@@ -43,7 +44,7 @@ class VictimPicker {
  private:
   static constexpr uint64_t kExactSlots = 1200;  // 1024 rows and the spare
   static constexpr size_t kMinDrawn = 32;
-  static constexpr size_t kMaxDrawn = kMinDrawn + SlotIndex::kMinListRoom;
+  static constexpr size_t kMaxDrawn = kMinDrawn + SlotIndex::kMinListRoom - 1;
 
   struct Candidate {
     uint32_t coldness;
