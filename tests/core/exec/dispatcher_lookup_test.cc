@@ -54,6 +54,42 @@ struct Gate {
   absl::Notification open;
 };
 
+// A job in the queue of a dispatcher whose only thread another job holds.
+class QueuedJob {
+ public:
+  QueuedJob() {
+    first_.AddKeys(table_, 8);
+    dispatcher_->SubmitLookup(&first_.job);
+    gate_.entered.WaitForNotification();
+    request.AddKeys(table_, 8);
+  }
+
+  void Submit() {
+    dispatcher_->SubmitLookup(&request.job);
+    CHECK(dispatcher_->num_queued() == 1);
+  }
+
+  // Lets the thread come to the job, which is to end without a lookup.
+  void CheckIsNotBegun() {
+    gate_.open.Notify();
+    request.done.WaitForNotification();
+    CHECK(request.job.times.finished >= request.job.times.submitted);
+    CHECK(table_.num_lookups() == 1);
+    CHECK(dispatcher_->num_queued() == 0);
+    first_.done.WaitForNotification();
+    CHECK(first_.status.ok());
+  }
+
+  WaitableRequest request;
+
+ private:
+  FakeTable table_;
+  Gate gate_{table_};
+  WaitableRequest first_;
+  // Last, so that its threads end before what they use.
+  std::unique_ptr<Dispatcher> dispatcher_ = MakeDispatcher(1);
+};
+
 TEST_CASE("Small lookups are answered on the calling thread") {
   FakeTable table;
   std::thread::id thread;
@@ -159,27 +195,11 @@ TEST_CASE("A small job does not wait for the whole of a large one") {
 }
 
 TEST_CASE("A job cancelled in the queue is not begun") {
-  FakeTable table;
-  Gate gate(table);
-  auto dispatcher = MakeDispatcher(1);
-  WaitableRequest first;
-  first.AddKeys(table, 8);
-  dispatcher->SubmitLookup(&first.job);
-  gate.entered.WaitForNotification();
-
-  WaitableRequest second;
-  second.AddKeys(table, 8);
-  dispatcher->SubmitLookup(&second.job);
-  CHECK(dispatcher->num_queued() == 1);
-  second.job.cancelled = true;
-  gate.open.Notify();
-  second.done.WaitForNotification();
-  CHECK(absl::IsCancelled(second.status));
-  CHECK(second.job.times.finished >= second.job.times.submitted);
-  CHECK(table.num_lookups() == 1);
-  CHECK(dispatcher->num_queued() == 0);
-  first.done.WaitForNotification();
-  CHECK(first.status.ok());
+  QueuedJob queued;
+  queued.Submit();
+  queued.request.job.cancelled = true;
+  queued.CheckIsNotBegun();
+  CHECK(absl::IsCancelled(queued.request.status));
 }
 
 TEST_CASE("A job cancelled while running ends after its running chunks") {
@@ -213,26 +233,13 @@ TEST_CASE("A job cancelled while running ends after its running chunks") {
 }
 
 TEST_CASE("A job whose deadline passes in the queue is not begun") {
-  FakeTable table;
-  Gate gate(table);
-  auto dispatcher = MakeDispatcher(1);
-  WaitableRequest first;
-  first.AddKeys(table, 8);
-  dispatcher->SubmitLookup(&first.job);
-  gate.entered.WaitForNotification();
-
-  WaitableRequest second;
-  second.AddKeys(table, 8);
-  second.job.deadline = absl::Now() + absl::Milliseconds(1);
-  dispatcher->SubmitLookup(&second.job);
-  while (absl::Now() <= second.job.deadline) {
-    absl::SleepFor(absl::Milliseconds(1));
-  }
-  gate.open.Notify();
-  second.done.WaitForNotification();
-  CHECK(absl::IsDeadlineExceeded(second.status));
-  CHECK(table.num_lookups() == 1);
-  first.done.WaitForNotification();
+  QueuedJob queued;
+  const absl::Time deadline = absl::Now() + absl::Milliseconds(1);
+  queued.request.job.deadline = deadline;
+  queued.Submit();
+  while (absl::Now() <= deadline) absl::SleepFor(absl::Milliseconds(1));
+  queued.CheckIsNotBegun();
+  CHECK(absl::IsDeadlineExceeded(queued.request.status));
 }
 
 TEST_CASE("A small job that comes late or cancelled is not begun") {
