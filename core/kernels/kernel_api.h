@@ -13,6 +13,7 @@
 
 #include "core/kernels/evict.h"
 #include "core/kernels/lookup.h"
+#include "core/kernels/select.h"
 #include "core/kernels/settle.h"
 #include "core/kernels/table_ref.h"
 #include "core/kernels/write_batch.h"
@@ -29,6 +30,13 @@ struct KernelApi {
                                   WorkspaceFor) = nullptr;
   WriteWorkspace (*DivideWorkspace)(void* memory, uint32_t num_keys,
                                     uint32_t dim, WorkspaceFor) = nullptr;
+
+  // select.h
+  cudaError_t (*SelectAsync)(const WriteBatch&, const Selection&,
+                             cudaStream_t) = nullptr;
+  cudaError_t (*FetchRowsAsync)(const HostRows&, const uint32_t* positions,
+                                uint32_t count, void* to,
+                                cudaStream_t) = nullptr;
 
   // dedup.h and update.h
   cudaError_t (*DeduplicateAsync)(const WriteBatch&, cudaStream_t) = nullptr;

@@ -68,6 +68,19 @@ cudaError_t DeduplicateAsync(const WriteBatch& batch, cudaStream_t stream) {
                           [=] { host::Deduplicate(batch); });
 }
 
+cudaError_t SelectAsync(const WriteBatch& batch, const Selection& selection,
+                        cudaStream_t stream) {
+  return FakeCuda::Launch("SelectAsync", stream,
+                          [=] { host::Select(batch, selection); });
+}
+
+cudaError_t FetchRowsAsync(const HostRows& values, const uint32_t* positions,
+                           uint32_t count, void* to, cudaStream_t stream) {
+  return FakeCuda::Launch("FetchRowsAsync", stream, [=] {
+    host::FetchRows(values, positions, count, to);
+  });
+}
+
 cudaError_t FindTargetsAsync(const WriteBatch& batch, cudaStream_t stream) {
   return FakeCuda::Launch("FindTargetsAsync", stream,
                           [=] { host::FindTargets(batch); });
@@ -136,6 +149,8 @@ KernelApi MakeApi() {
   api.LaunchPush = LaunchPush;
   api.WriteWorkspaceBytes = WriteWorkspaceBytes;
   api.DivideWorkspace = DivideWorkspace;
+  api.SelectAsync = SelectAsync;
+  api.FetchRowsAsync = FetchRowsAsync;
   api.DeduplicateAsync = DeduplicateAsync;
   api.FindTargetsAsync = FindTargetsAsync;
   api.UndoAsync = UndoAsync;

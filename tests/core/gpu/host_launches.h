@@ -7,6 +7,7 @@
 
 #include "core/kernels/evict.h"
 #include "core/kernels/lookup.h"
+#include "core/kernels/select.h"
 #include "core/kernels/settle.h"
 #include "core/kernels/write_batch.h"
 #include "tests/core/gpu/host_kernels.h"
@@ -16,6 +17,9 @@ namespace gatherd::kernels::host {
 void Lookup(const LookupBatch& batch, const LookupHooks& hooks);
 
 void Deduplicate(const WriteBatch& batch);
+void Select(const WriteBatch& batch, const Selection& selection);
+void FetchRows(const HostRows& values, const uint32_t* positions,
+               uint32_t count, void* to);
 void FindTargets(const WriteBatch& batch);
 void Undo(const WriteBatch& batch);
 void WriteRows(const WriteBatch& batch, const uint32_t* free_rows);

@@ -123,6 +123,29 @@ void Deduplicate(const WriteBatch& batch) {
   }
 }
 
+void Select(const WriteBatch& batch, const Selection& selection) {
+  uint32_t& count = *selection.count;
+  count = 0;
+  for (uint32_t i = 0; i < batch.num_keys; ++i) {
+    const int64_t key = batch.keys[i];
+    if (!IsOwned(batch, key)) continue;
+    if (batch.workspace.dedup[SlotOf(batch, key)] != i + 1) continue;
+    selection.positions[count] = i;
+    selection.keys[count] = key;
+    ++count;
+  }
+}
+
+void FetchRows(const HostRows& values, const uint32_t* positions,
+               uint32_t count, void* to) {
+  for (uint32_t i = 0; i < count; ++i) {
+    std::memcpy(static_cast<std::byte*>(to) + uint64_t{i} * values.row_bytes,
+                static_cast<const std::byte*>(values.rows) +
+                    uint64_t{positions[i]} * values.row_bytes,
+                values.row_bytes);
+  }
+}
+
 void FindTargets(const WriteBatch& batch) {
   WriteCounters& counters = *batch.counters;
   counters = {};
