@@ -96,4 +96,12 @@ absl::Span<std::byte> GpuNode::reply_memory() const {
   return {pinned_->replies.data(), pinned_->replies.num_bytes()};
 }
 
+bool GpuNode::IsPinned(const void* memory, uint64_t num_bytes) const {
+  const absl::Span<std::byte> replies = reply_memory();
+  // As numbers: the pointer may be of any other block.
+  const auto offset = reinterpret_cast<uintptr_t>(memory) -
+                      reinterpret_cast<uintptr_t>(replies.data());
+  return offset < replies.size() && num_bytes <= replies.size() - offset;
+}
+
 }  // namespace gatherd

@@ -85,8 +85,10 @@ class GpuNode {
   LookupEngine& lookups() { return *lookups_; }
   WriteContextPool& writes() { return *writes_; }
 
-  // Memory for replies, reply_bytes of it.
+  // Pinned memory for requests and replies, reply_bytes of it.
   absl::Span<std::byte> reply_memory() const;
+  // Whether all of these bytes are in it.
+  bool IsPinned(const void* memory, uint64_t num_bytes) const;
 
  private:
   GpuNode(const CudaApi& api, const kernels::KernelApi& kernels,

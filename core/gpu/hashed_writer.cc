@@ -154,8 +154,8 @@ absl::StatusOr<bool> HashedWriter::FindPlaces(StepRunner& runner,
   for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
     absl::Status status = runner.Find(batch.mode);
     if (status.ok()) {
-      // While the devices find, the host copies the values.
-      status = attempt == 0 ? runner.Upload(batch, step) : runner.UploadAgain();
+      // While the devices find, values come, once.
+      if (attempt == 0) status = runner.Upload(batch, step);
     }
     if (status.ok()) status = runner.Wait();
     if (!status.ok()) return status;

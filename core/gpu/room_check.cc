@@ -41,16 +41,25 @@ std::vector<uint64_t> RowsOfShards(const TableState& table) {
 // Distinct keys that each shard has not got.
 absl::StatusOr<std::vector<uint64_t>> CountNew(GpuNode& node, TableState& table,
                                                absl::Span<const int64_t> keys) {
-  const WriteSteps steps(keys, StepOptionsOf(table));
   const WriteContextPool::Lease lease = node.writes().Acquire();
   StepRunner runner(node, table, *lease);
   std::vector<uint64_t> num_new(runner.num_shards());
-  for (const WriteStep& step : steps.steps()) {
-    absl::Status status = runner.BeginAndCount(keys, step, /*now=*/0);
-    if (!status.ok()) return status;
+  const auto add_counts = [&] {
     for (uint32_t shard = 0; shard < runner.num_shards(); ++shard) {
       num_new[shard] += runner.counters(shard).num_skipped;
     }
+  };
+  if (keys.size() <= kMaxSelectedKeys) {
+    absl::Status status = runner.CountAll(keys);
+    if (!status.ok()) return status;
+    add_counts();
+    return num_new;
+  }
+  const WriteSteps steps(keys, StepOptionsOf(table));
+  for (const WriteStep& step : steps.steps()) {
+    absl::Status status = runner.BeginAndCount(keys, step, /*now=*/0);
+    if (!status.ok()) return status;
+    add_counts();
   }
   return num_new;
 }

@@ -4,11 +4,12 @@
 //
 // A step: Begin, Find, Wait, and then, as the counters have it, Undo, Evict or
 // Erase, or Upload (before the Wait if it can be) and Write; at last Wait.
+// Steps of a selection are begun in any order, but their values uploaded in
+// that of their numbers, each once.
 #ifndef GATHERD_CORE_GPU_STEP_RUNNER_H_
 #define GATHERD_CORE_GPU_STEP_RUNNER_H_
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -16,8 +17,11 @@
 #include "core/base/device_index.h"
 #include "core/cuda/stream.h"
 #include "core/gpu/gpu_node.h"
+#include "core/gpu/step_lane.h"
 #include "core/gpu/table_state.h"
+#include "core/gpu/value_uploads.h"
 #include "core/gpu/write_context.h"
+#include "core/gpu/write_selection.h"
 #include "core/gpu/write_steps.h"
 #include "core/kernels/evict.h"
 #include "core/table/batch.h"
@@ -40,6 +44,17 @@ class StepRunner {
     return lanes_[shard].scratch;
   }
 
+  // Cuts a write of at most kMaxSelectedKeys keys into steps, by its devices
+  // (write_selection.h), and waits. `batch`: where the values are, or null.
+  // Steps are good until the next call.
+  absl::StatusOr<std::vector<WriteStep>> Select(absl::Span<const int64_t> keys,
+                                                const UpdateBatch* batch);
+  // Counts, of as many keys, distinct ones as BeginAndCount does. Waits.
+  absl::Status CountAll(absl::Span<const int64_t> keys);
+  // Whether a write that is not larger than a step should be cut, too, so that
+  // every device gets its own values alone.
+  bool IsWorthSelecting(const UpdateBatch& batch) const;
+
   // Uploads the keys of a step of a write of `keys` and deduplicates them.
   // `now`: for stamps. Nothing is under way.
   absl::Status Begin(absl::Span<const int64_t> keys, const WriteStep& step,
@@ -52,8 +67,6 @@ class StepRunner {
                              const WriteStep& step, uint32_t now);
   // The values of the step begun. Nothing before Begin is under way.
   absl::Status Upload(const UpdateBatch& batch, const WriteStep& step);
-  // The same ones again, if their device memory was used for something else.
-  absl::Status UploadAgain();
 
   absl::Status Undo();
   // Requests by shard; retired and num_evicted are filled in here.
@@ -62,7 +75,7 @@ class StepRunner {
   absl::Status Write(absl::Span<const uint32_t* const> free_rows);
   absl::Status Erase();
 
-  // Maintenance of the index; the values of the step are lost.
+  // Maintenance of the index.
   absl::Status CopyToFirst();
   absl::Status RemoveSeconds();
   // As many entries as one CopyToFirst moves at most.
@@ -77,19 +90,15 @@ class StepRunner {
   uint32_t num_listed(uint32_t shard) const { return report(shard).num_listed; }
 
  private:
-  struct Lane {
-    DeviceIndex device;
-    WriteScratch scratch;
-    kernels::WriteBatch batch;
-  };
-
   absl::Status DivideContext();
+  absl::Status UploadKeys(absl::Span<const int64_t> keys,
+                          const WriteStep& step);
   // Calls `launch` for each lane, its device being the current one.
   absl::Status Launch(
       const char* name,
-      const std::function<cudaError_t(const Lane&, cudaStream_t)>& launch);
+      absl::FunctionRef<cudaError_t(const StepLane&, cudaStream_t)> launch);
   absl::Status FetchNumListed();
-  kernels::SettleList SettleListOf(const Lane& lane) const;
+  kernels::SettleList SettleListOf(const StepLane& lane) const;
   const WriteReport& report(uint32_t shard) const {
     return context_.report(DeviceIndex{shard});
   }
@@ -97,10 +106,11 @@ class StepRunner {
   GpuNode& node_;
   TableState& table_;
   WriteContext& context_;
-  std::vector<Lane> lanes_;          // shard s on device s
+  std::vector<StepLane> lanes_;      // shard s on device s
   std::vector<StreamView> streams_;  // of the lanes
   absl::Status ready_;               // or why no step can begin
-  uint64_t values_bytes_ = 0;        // uploaded last
+  WriteSelection selection_;
+  ValueUploads uploads_;
   bool is_busy_ = false;
 };
 

@@ -75,8 +75,37 @@ absl::StatusOr<EraseResult> TableWriter::Erase(absl::Span<const int64_t> keys) {
   return result;
 }
 
-WriteSteps TableWriter::Cut(absl::Span<const int64_t> keys, bool adds,
-                            bool inserts) const {
+absl::StatusOr<WriteSteps> TableWriter::CutUpdate(
+    StepRunner& runner, const UpdateBatch& batch) const {
+  const bool adds = batch.mode == UpdateMode::kAdd;
+  const size_t num_keys = batch.keys.size();
+  // Of an ADD all positions of a key belong together, and of more keys than an
+  // evicting table has rows some are not to be written.
+  const bool can_select =
+      !adds && num_keys <= kMaxSelectedKeys &&
+      !(table_.evicts() && Inserts(batch) && num_keys > table_.spec.rows());
+  if (!can_select || (num_keys <= table_.layout.step_keys &&
+                      !runner.IsWorthSelecting(batch))) {
+    return CutOnHost(batch.keys, adds, Inserts(batch));
+  }
+  auto steps = runner.Select(batch.keys, &batch);
+  if (!steps.ok()) return steps.status();
+  return WriteSteps(*std::move(steps));
+}
+
+absl::StatusOr<WriteSteps> TableWriter::CutErase(
+    StepRunner& runner, absl::Span<const int64_t> keys) const {
+  if (keys.size() <= table_.layout.step_keys ||
+      keys.size() > kMaxSelectedKeys) {
+    return CutOnHost(keys, /*adds=*/false, /*inserts=*/false);
+  }
+  auto steps = runner.Select(keys, /*batch=*/nullptr);
+  if (!steps.ok()) return steps.status();
+  return WriteSteps(*std::move(steps));
+}
+
+WriteSteps TableWriter::CutOnHost(absl::Span<const int64_t> keys, bool adds,
+                                  bool inserts) const {
   WriteStepsOptions options = StepOptionsOf(table_);
   options.adds = adds;
   if (inserts && table_.evicts()) options.max_keys = table_.spec.rows();
@@ -86,9 +115,9 @@ WriteSteps TableWriter::Cut(absl::Span<const int64_t> keys, bool adds,
 absl::Status TableWriter::UpdateDense(StepRunner& runner,
                                       const UpdateBatch& batch,
                                       UpdateResult* result) {
-  const bool adds = batch.mode == UpdateMode::kAdd;
-  const WriteSteps steps = Cut(batch.keys, adds, Inserts(batch));
-  for (const WriteStep& step : steps.steps()) {
+  const auto steps = CutUpdate(runner, batch);
+  if (!steps.ok()) return steps.status();
+  for (const WriteStep& step : steps->steps()) {
     absl::Status status =
         WriteDenseStep(node_, table_, runner, batch, step, result);
     if (!status.ok()) return status;
@@ -102,19 +131,21 @@ absl::Status TableWriter::UpdateDense(StepRunner& runner,
 absl::StatusOr<bool> TableWriter::UpdateHashed(StepRunner& runner,
                                                const UpdateBatch& batch,
                                                UpdateResult* result) {
-  const bool adds = batch.mode == UpdateMode::kAdd;
-  const WriteSteps steps = Cut(batch.keys, adds, Inserts(batch));
+  const auto steps = CutUpdate(runner, batch);
+  if (!steps.ok()) return steps.status();
   const uint32_t now = table_.Tick();
-  absl::Status status = DropSurplus(runner, batch, steps, result);
+  absl::Status status = DropSurplus(runner, batch, *steps, result);
   if (!status.ok()) return status;
-  if (table_.evicts() && Inserts(batch) && steps.steps().size() > 1) {
+  if (table_.evicts() && Inserts(batch) && steps->steps().size() > 1) {
     // A key in several steps must be counted once.
-    status = adds ? hashed_->MakeRoom(runner, batch.keys,
-                                      Cut(batch.keys, false, true), now, result)
-                  : hashed_->MakeRoom(runner, batch.keys, steps, now, result);
+    status =
+        batch.mode == UpdateMode::kAdd
+            ? hashed_->MakeRoom(runner, batch.keys,
+                                CutOnHost(batch.keys, false, true), now, result)
+            : hashed_->MakeRoom(runner, batch.keys, *steps, now, result);
     if (!status.ok()) return status;
   }
-  for (const WriteStep& step : steps.steps()) {
+  for (const WriteStep& step : steps->steps()) {
     const auto placed = hashed_->Write(runner, batch, step, now, result);
     if (!placed.ok() || !*placed) return placed;
     // In the table since the step before.
@@ -142,9 +173,10 @@ absl::Status TableWriter::DropSurplus(StepRunner& runner,
 
 absl::StatusOr<uint64_t> TableWriter::EraseSteps(
     StepRunner& runner, absl::Span<const int64_t> keys) {
-  const WriteSteps steps = Cut(keys, /*adds=*/false, /*inserts=*/false);
+  const auto steps = CutErase(runner, keys);
+  if (!steps.ok()) return steps.status();
   uint64_t sum = 0;
-  for (const WriteStep& step : steps.steps()) {
+  for (const WriteStep& step : steps->steps()) {
     if (hashed_.has_value()) {
       const auto counts = hashed_->Erase(runner, keys, step);
       if (!counts.ok()) return counts.status();

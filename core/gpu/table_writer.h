@@ -2,9 +2,9 @@
 // the table has a mutex; lookups go on beside it. All calls block: they lease a
 // write context and wait for devices, and for lookups that are under way.
 //
-// Large writes are cut into steps (write_steps.h), of which all devices do one
-// at a time, each for the rows that it owns. What a lookup sees of a write that
-// is not acknowledged may be any of its steps.
+// Large writes are cut into steps (write_selection.h, write_steps.h), of which
+// all devices do one at a time, each for the rows that it owns. What a lookup
+// sees of a write that is not acknowledged may be any of its steps.
 #ifndef GATHERD_CORE_GPU_TABLE_WRITER_H_
 #define GATHERD_CORE_GPU_TABLE_WRITER_H_
 
@@ -42,7 +42,13 @@ class TableWriter {
   absl::StatusOr<EraseResult> Erase(absl::Span<const int64_t> keys);
 
  private:
-  WriteSteps Cut(absl::Span<const int64_t> keys, bool adds, bool inserts) const;
+  // By the devices, where they can; else on the host.
+  absl::StatusOr<WriteSteps> CutUpdate(StepRunner& runner,
+                                       const UpdateBatch& batch) const;
+  absl::StatusOr<WriteSteps> CutErase(StepRunner& runner,
+                                      absl::Span<const int64_t> keys) const;
+  WriteSteps CutOnHost(absl::Span<const int64_t> keys, bool adds,
+                       bool inserts) const;
   absl::Status UpdateDense(StepRunner& runner, const UpdateBatch& batch,
                            UpdateResult* result);
   // False: no place was found.

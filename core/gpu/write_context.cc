@@ -10,63 +10,16 @@
 namespace gatherd {
 namespace {
 
-using kernels::WorkspaceFor;
-
 constexpr uint64_t kAlignment = 256;
-constexpr uint64_t kKeysBytes = kMaxStepKeys * sizeof(int64_t);
+constexpr uint64_t kKeysBytes = kMaxSelectedKeys * sizeof(int64_t);
+constexpr uint64_t kPositionsBytes = kMaxSelectedKeys * sizeof(uint32_t);
+static_assert(kMaxStepKeys <= kMaxSelectedKeys);
 
 uint64_t ReportsBytes(uint64_t num_devices) {
   return AlignUp(num_devices * sizeof(WriteReport), kAlignment);
 }
 
-// Deals out memory that may not be there yet.
-class Cutter {
- public:
-  explicit Cutter(std::byte* memory) : memory_(memory) {}
-
-  template <class T>
-  T* Take(uint64_t count) {
-    std::byte* at = memory_ == nullptr ? nullptr : memory_ + used_;
-    used_ += AlignUp(count * sizeof(T), kAlignment);
-    return reinterpret_cast<T*>(at);
-  }
-
-  uint64_t used() const { return used_; }
-
- private:
-  std::byte* const memory_;
-  uint64_t used_ = 0;
-};
-
-WriteScratch Cut(Cutter& cutter, const kernels::KernelApi& kernels,
-                 const WriteShape& shape) {
-  const uint32_t num_keys = shape.num_keys;
-  WriteScratch scratch;
-  scratch.keys = cutter.Take<int64_t>(num_keys);
-  scratch.values_bytes = num_keys * shape.value_bytes;
-  scratch.values = cutter.Take<std::byte>(scratch.values_bytes);
-  scratch.retired = cutter.Take<uint32_t>(num_keys);
-  scratch.taken = cutter.Take<uint32_t>(num_keys);
-  scratch.counters = cutter.Take<kernels::WriteCounters>(1);
-  scratch.num_listed = cutter.Take<uint32_t>(1);
-  const uint64_t workspace_bytes =
-      kernels.WriteWorkspaceBytes(num_keys, shape.dim, WorkspaceFor::kAdd);
-  std::byte* const workspace = cutter.Take<std::byte>(workspace_bytes);
-  if (workspace != nullptr) {
-    scratch.workspace = kernels.DivideWorkspace(workspace, num_keys, shape.dim,
-                                                WorkspaceFor::kAdd);
-  }
-  return scratch;
-}
-
 }  // namespace
-
-uint64_t WriteScratchBytes(const kernels::KernelApi& kernels,
-                           const WriteShape& shape) {
-  Cutter cutter(nullptr);
-  Cut(cutter, kernels, shape);
-  return cutter.used();
-}
 
 absl::StatusOr<std::unique_ptr<WriteContext>> WriteContext::Create(
     const CudaApi& api, absl::Span<const DeviceId> devices,
@@ -75,14 +28,24 @@ absl::StatusOr<std::unique_ptr<WriteContext>> WriteContext::Create(
   for (const DeviceId device : devices) {
     auto stream = CudaStream::Create(api, device, StreamPriority::kLow);
     if (!stream.ok()) return stream.status();
+    auto uploads = CudaStream::Create(api, device, StreamPriority::kLow);
+    if (!uploads.ok()) return uploads.status();
+    std::vector<CudaEvent> uploaded;
+    for (uint32_t i = 0; i < kNumValueBuffers; ++i) {
+      auto event = CudaEvent::Create(api, device);
+      if (!event.ok()) return event.status();
+      uploaded.push_back(*std::move(event));
+    }
     auto memory =
         DeviceBuffer::Create(api, device, std::max<uint64_t>(scratch_bytes, 1));
     if (!memory.ok()) return memory.status();
-    lanes.push_back({*std::move(stream), *std::move(memory)});
+    lanes.push_back({*std::move(stream), *std::move(uploads),
+                     std::move(uploaded), *std::move(memory)});
   }
-  auto pinned = PinnedBuffer::Create(
-      api, devices.front(),
-      ReportsBytes(devices.size()) + kKeysBytes + kMaxStepBytes);
+  auto pinned = PinnedBuffer::Create(api, devices.front(),
+                                     ReportsBytes(devices.size()) + kKeysBytes +
+                                         kPositionsBytes +
+                                         kNumValueBuffers * kMaxStepBytes);
   if (!pinned.ok()) return pinned.status();
   return std::unique_ptr<WriteContext>(
       new WriteContext(std::move(lanes), *std::move(pinned)));
@@ -92,11 +55,12 @@ absl::StatusOr<WriteScratch> WriteContext::Divide(
     DeviceIndex device, const kernels::KernelApi& kernels,
     const WriteShape& shape) const {
   const DeviceBuffer& memory = lanes_[static_cast<size_t>(device)].memory;
-  Cutter cutter(memory.data());
-  const WriteScratch scratch = Cut(cutter, kernels, shape);
-  if (cutter.used() <= memory.num_bytes()) return scratch;
+  const uint64_t num_bytes = WriteScratchBytes(kernels, shape);
+  if (num_bytes <= memory.num_bytes()) {
+    return DivideScratch(memory.data(), kernels, shape);
+  }
   return absl::InternalError(
-      absl::StrCat("a write of this table needs ", cutter.used(),
+      absl::StrCat("a write of this table needs ", num_bytes,
                    " bytes of memory on each device; contexts were made with ",
                    memory.num_bytes()));
 }
@@ -106,8 +70,14 @@ int64_t* WriteContext::keys() const {
                                     ReportsBytes(lanes_.size()));
 }
 
-std::byte* WriteContext::values() const {
-  return pinned_.data() + ReportsBytes(lanes_.size()) + kKeysBytes;
+uint32_t* WriteContext::positions() const {
+  return reinterpret_cast<uint32_t*>(pinned_.data() +
+                                     ReportsBytes(lanes_.size()) + kKeysBytes);
+}
+
+std::byte* WriteContext::values(uint32_t buffer) const {
+  return pinned_.data() + ReportsBytes(lanes_.size()) + kKeysBytes +
+         kPositionsBytes + buffer * kMaxStepBytes;
 }
 
 WriteReport& WriteContext::report(DeviceIndex device) const {
@@ -119,6 +89,13 @@ absl::Status WriteContext::Wait() const {
   absl::Status first_error;
   for (const Lane& lane : lanes_)
     first_error.Update(lane.stream.view().Synchronize());
+  return first_error;
+}
+
+absl::Status WriteContext::WaitForUploads() const {
+  absl::Status first_error;
+  for (const Lane& lane : lanes_)
+    first_error.Update(lane.upload_stream.view().Synchronize());
   return first_error;
 }
 

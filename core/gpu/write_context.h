@@ -1,7 +1,8 @@
-// What one write needs on the devices of a node: on each a stream of low
-// priority and memory to work in, and pinned memory to bring keys and values
-// through. A context serves one write at a time, of any table, and is leased
-// from a pool whose size bounds the writes under way.
+// What one write needs on the devices of a node: on each two streams of low
+// priority, for its kernels and for values on their way, and memory to work in;
+// and pinned memory to bring keys and values through. A context serves one
+// write at a time, of any table, and is leased from a pool whose size bounds
+// the writes under way.
 #ifndef GATHERD_CORE_GPU_WRITE_CONTEXT_H_
 #define GATHERD_CORE_GPU_WRITE_CONTEXT_H_
 
@@ -20,35 +21,20 @@
 #include "core/cuda/cuda_api.h"
 #include "core/cuda/device_buffer.h"
 #include "core/cuda/device_id.h"
+#include "core/cuda/event.h"
 #include "core/cuda/pinned_buffer.h"
 #include "core/cuda/stream.h"
+#include "core/gpu/write_scratch.h"
 #include "core/gpu/write_shape.h"
 #include "core/kernels/kernel_api.h"
 
 namespace gatherd {
 
-// A device's memory for the steps of one table, by arrays: of the shape's
-// num_keys entries, but for some. Aligned to 256 bytes.
-struct WriteScratch {
-  int64_t* keys = nullptr;
-  std::byte* values = nullptr;  // of num_keys rows of any value type
-  uint64_t values_bytes = 0;
-  kernels::WriteWorkspace workspace;
-  uint32_t* retired = nullptr;
-  uint32_t* taken = nullptr;
-  kernels::WriteCounters* counters = nullptr;  // one
-  uint32_t* num_listed = nullptr;              // one
-};
-
-// What a device needs for steps of a table of that shape. A device must be
-// current: the kernels' own needs depend on it.
-uint64_t WriteScratchBytes(const kernels::KernelApi& kernels,
-                           const WriteShape& shape);
-
 // What a device tells the host; in pinned memory.
 struct WriteReport {
   kernels::WriteCounters counters;
-  uint32_t num_listed;  // evicted, or found to be moved
+  uint32_t num_listed;    // evicted, or found to be moved
+  uint32_t num_selected;  // keys of a whole write
 };
 
 class WriteContext {
@@ -60,24 +46,35 @@ class WriteContext {
   StreamView stream(DeviceIndex device) const {
     return lanes_[static_cast<size_t>(device)].stream.view();
   }
+  // For what comes ahead of the steps, and its end, a buffer of values.
+  StreamView upload_stream(DeviceIndex device) const {
+    return lanes_[static_cast<size_t>(device)].upload_stream.view();
+  }
+  EventView uploaded(DeviceIndex device, uint32_t buffer) const {
+    return lanes_[static_cast<size_t>(device)].uploaded[buffer].view();
+  }
   // A device must be current, as for WriteScratchBytes. INTERNAL if the context
   // was made with less memory than that.
   absl::StatusOr<WriteScratch> Divide(DeviceIndex device,
                                       const kernels::KernelApi& kernels,
                                       const WriteShape& shape) const;
 
-  // Pinned: kMaxStepKeys keys, and kMaxStepBytes bytes of values, which is more
-  // than a row of any table.
+  // Pinned: kMaxSelectedKeys keys and positions, and in each buffer
+  // kMaxStepBytes bytes of values, which is more than a row of any table.
   int64_t* keys() const;
-  std::byte* values() const;
+  uint32_t* positions() const;
+  std::byte* values(uint32_t buffer) const;
   WriteReport& report(DeviceIndex device) const;
 
-  // Until all that was enqueued on all devices has ended.
+  // Until all that was enqueued on all devices has ended, but for uploads.
   absl::Status Wait() const;
+  absl::Status WaitForUploads() const;
 
  private:
   struct Lane {
     CudaStream stream;
+    CudaStream upload_stream;
+    std::vector<CudaEvent> uploaded;  // kNumValueBuffers
     DeviceBuffer memory;
   };
 
@@ -85,7 +82,7 @@ class WriteContext {
       : lanes_(std::move(lanes)), pinned_(std::move(pinned)) {}
 
   std::vector<Lane> lanes_;  // one a device
-  PinnedBuffer pinned_;      // reports, keys, values
+  PinnedBuffer pinned_;      // reports, keys, positions, values
 };
 
 // Thread-safe.
@@ -113,7 +110,7 @@ class WriteContextPool {
   };
 
   // `num_contexts` > 0, each with what the largest of `shapes` needs on each
-  // device, and some 17 MiB of pinned memory.
+  // device, and some 44 MiB of pinned memory.
   static absl::StatusOr<std::unique_ptr<WriteContextPool>> Create(
       const CudaApi& api, const kernels::KernelApi& kernels,
       absl::Span<const DeviceId> devices, absl::Span<const WriteShape> shapes,

@@ -1,5 +1,8 @@
 // Cuts a write into steps that a write context has room for. Pure.
 //
+// This is how the host does it, for writes that devices do not cut themselves
+// (write_selection.h): ADDs, and writes of which little would be left.
+//
 // A write that fits is one step as it stands: kernels find out which position
 // stands for each distinct key. A larger one is sorted out here, so that no key
 // is in two steps: of a SET or an erase one position a key is left, the last;
@@ -12,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -19,12 +23,18 @@
 namespace gatherd {
 
 struct WriteStep {
+  static constexpr uint32_t kNotSelected = 0xffff'ffff;
+
   uint32_t num_keys = 0;  // positions, not always of different keys
   // Where in the write they are; empty: the write is this step as it stands.
   absl::Span<const uint32_t> positions;
   // Its first key is the last of the step before, which has counted it.
   bool continues_key = false;
+  // Its number, where devices cut the write (write_selection.h) and know its
+  // positions; then they are not here.
+  uint32_t part = kNotSelected;
 
+  bool is_selected() const { return part != kNotSelected; }
   uint32_t position(uint32_t i) const {
     return positions.empty() ? i : positions[i];
   }
@@ -44,6 +54,9 @@ class WriteSteps {
  public:
   // `keys`: less than 2^32 - 1, borrowed for the call alone.
   WriteSteps(absl::Span<const int64_t> keys, const WriteStepsOptions& options);
+  // Steps that devices have cut.
+  explicit WriteSteps(std::vector<WriteStep> selected)
+      : steps_(std::move(selected)) {}
   WriteSteps(WriteSteps&&) = default;  // spans point into heap memory
   WriteSteps& operator=(WriteSteps&&) = delete;
 

@@ -26,7 +26,7 @@ TableRig::TableRig(FakeCuda& cuda, int num_devices, const TableSpec& spec,
                    const kernels::KernelApi& kernels) {
   GpuNodeOptions options;
   for (int i = 0; i < num_devices; ++i) options.devices.push_back(DeviceId{i});
-  options.reply_bytes = uint64_t{1} << 20;
+  options.reply_bytes = uint64_t{64} << 20;
   options.max_bag_keys = 1000;
   options.num_write_contexts = 1;
   REQUIRE(PlanTables({&spec, 1}, &options).ok());
@@ -47,6 +47,28 @@ absl::StatusOr<UpdateResult> TableRig::Write(const std::vector<int64_t>& keys,
   UpdateBatch batch;
   batch.keys = keys;
   batch.values = reinterpret_cast<const std::byte*>(rows.data());
+  batch.mode = mode;
+  return Update(*table_, batch);
+}
+
+absl::StatusOr<UpdateResult> TableRig::WritePinned(
+    const std::vector<int64_t>& keys, const std::vector<float>& values,
+    UpdateMode mode) {
+  const size_t dim = table_->spec().dim;
+  const size_t rows_bytes = keys.size() * dim * sizeof(float);
+  REQUIRE(rows_bytes + keys.size() * sizeof(int64_t) <=
+          node_->reply_memory().size());
+  auto* const rows = reinterpret_cast<float*>(node_->reply_memory().data());
+  auto* const pinned_keys =
+      reinterpret_cast<int64_t*>(rows + keys.size() * dim);
+  std::fill_n(rows, keys.size() * dim, 0.0f);
+  for (size_t i = 0; i < keys.size(); ++i) {
+    rows[i * dim] = values[i];
+    pinned_keys[i] = keys[i];
+  }
+  UpdateBatch batch;
+  batch.keys = {pinned_keys, keys.size()};
+  batch.values = reinterpret_cast<const std::byte*>(rows);
   batch.mode = mode;
   return Update(*table_, batch);
 }

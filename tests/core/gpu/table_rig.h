@@ -38,6 +38,10 @@ class TableRig {
                                      const std::vector<float>& values,
                                      UpdateMode mode = UpdateMode::kSet);
   absl::StatusOr<UpdateResult> SetToKeys(const std::vector<int64_t>& keys);
+  // The same from memory that devices read by themselves.
+  absl::StatusOr<UpdateResult> WritePinned(const std::vector<int64_t>& keys,
+                                           const std::vector<float>& values,
+                                           UpdateMode mode = UpdateMode::kSet);
 
   // The first elements of the rows; -1 where there is none.
   std::vector<float> Read(const std::vector<int64_t>& keys);

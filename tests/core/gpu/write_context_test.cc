@@ -54,19 +54,38 @@ TEST_CASE("a context's memory is divided without overlaps") {
     };
     const uintptr_t starts[] = {
         address(scratch->keys),
-        address(scratch->values),
+        address(scratch->values[0]),
+        address(scratch->values[1]),
         address(scratch->retired),
         address(scratch->taken),
         address(scratch->counters),
         address(scratch->num_listed),
-        address(static_cast<std::byte*>(scratch->workspace.sort_scratch))};
-    const uint64_t sizes[] = {800, 1600, 400, 400, 20, 4, kWorkspaceBytes};
+        address(static_cast<std::byte*>(scratch->workspace.sort_scratch)),
+        address(scratch->all_keys),
+        address(static_cast<std::byte*>(scratch->all_workspace.sort_scratch)),
+        address(scratch->selection.positions),
+        address(scratch->selection.keys),
+        address(scratch->selection.count)};
+    const uint64_t sizes[] = {800,
+                              1600,
+                              1600,
+                              400,
+                              400,
+                              20,
+                              4,
+                              kWorkspaceBytes,
+                              kMaxSelectedKeys * 8,
+                              kWorkspaceBytes,
+                              kMaxSelectedKeys * 4,
+                              kMaxSelectedKeys * 8,
+                              4};
+    static_assert(std::size(starts) == std::size(sizes));
     for (size_t i = 0; i < std::size(starts); ++i) {
       CHECK(starts[i] % 256 == 0);
       if (i > 0) CHECK(starts[i] >= starts[i - 1] + sizes[i - 1]);
     }
     CHECK(scratch->values_bytes == 1600);
-    CHECK(starts[6] + kWorkspaceBytes <=
+    CHECK(starts[12] + sizes[12] <=
           starts[0] + WriteScratchBytes(Kernels(), kShape));
     ends[device] = reinterpret_cast<std::byte*>(scratch->keys);
   }
@@ -84,7 +103,7 @@ TEST_CASE("a table of larger steps than the pool was made for is refused") {
       lease->Divide(DeviceIndex{0}, Kernels(), larger).status()));
 }
 
-TEST_CASE("staging has room for a whole step, behind the reports") {
+TEST_CASE("staging has room for all keys and two steps, behind the reports") {
   FakeCuda cuda(2);
   const auto pool = MakePool(cuda, 1);
   REQUIRE(pool.ok());
@@ -92,11 +111,15 @@ TEST_CASE("staging has room for a whole step, behind the reports") {
   const WriteReport* const last = &lease->report(DeviceIndex{1});
   CHECK(reinterpret_cast<const std::byte*>(last + 1) <=
         reinterpret_cast<const std::byte*>(lease->keys()));
-  CHECK(reinterpret_cast<const std::byte*>(lease->keys() + kMaxStepKeys) <=
-        lease->values());
+  CHECK(reinterpret_cast<const uint32_t*>(lease->keys() + kMaxSelectedKeys) <=
+        lease->positions());
+  CHECK(reinterpret_cast<const std::byte*>(
+            lease->positions() + kMaxSelectedKeys) <= lease->values(0));
+  CHECK(lease->values(0) + kMaxStepBytes <= lease->values(1));
   // ASan sees whether it is there.
-  lease->keys()[kMaxStepKeys - 1] = 1;
-  lease->values()[kMaxStepBytes - 1] = std::byte{1};
+  lease->keys()[kMaxSelectedKeys - 1] = 1;
+  lease->positions()[kMaxSelectedKeys - 1] = 1;
+  lease->values(1)[kMaxStepBytes - 1] = std::byte{1};
 }
 
 TEST_CASE("who finds all contexts leased waits for one") {

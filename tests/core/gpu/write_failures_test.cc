@@ -94,9 +94,12 @@ TEST_CASE("the index is settled after every tenth of the table") {
 
 // Whatever call of a write fails, the write says so, and so do those after it:
 // half of it may be there. A check for room that fails has changed nothing.
+enum class Rows { kPinned, kPageable };
+
 void FailEveryCall(const TableSpec& spec, int num_devices,
                    const std::vector<int64_t>& before,
-                   const std::vector<int64_t>& keys) {
+                   const std::vector<int64_t>& keys,
+                   Rows rows = Rows::kPageable) {
   int num_failures = 0;
   for (int call = 1;; ++call) {
     FakeCuda cuda(num_devices);
@@ -104,7 +107,10 @@ void FailEveryCall(const TableSpec& spec, int num_devices,
       TableRig rig(cuda, num_devices, spec);
       REQUIRE(rig.SetToKeys(before).ok());
       cuda.FailCall(cuda.num_calls() + call);
-      const absl::Status status = rig.SetToKeys(keys).status();
+      const absl::Status status =
+          (rows == Rows::kPinned ? rig.WritePinned(keys, ToFloats(keys))
+                                 : rig.SetToKeys(keys))
+              .status();
       if (!cuda.failed_call().has_value()) break;  // that was all of them
       INFO("call " << call << ": " << cuda.failed_call()->name);
       if (status.ok()) {
@@ -129,6 +135,12 @@ TEST_CASE("whatever call of a write fails, the write and later ones fail") {
   FailEveryCall(RigSpec(KeySpace::kDense, 1000), 2, {1, 2}, KeyRange(0, 300));
   FailEveryCall(RigSpec(KeySpace::kHashed, 100), 2, KeyRange(0, 80),
                 KeyRange(70, 30));
+  // Three steps of a selection, or five, each with the values of the next on
+  // their way: keys out of range belong to the first device.
+  for (const Rows rows : {Rows::kPinned, Rows::kPageable}) {
+    FailEveryCall(RigSpec(KeySpace::kDense, 100), 2, {1, 2}, KeyRange(-70, 150),
+                  rows);
+  }
   FailEveryCall(RigSpec(KeySpace::kHashed, 100, 1, Eviction::kLru), 2,
                 KeyRange(0, 80), KeyRange(70, 50));
 }
