@@ -79,7 +79,7 @@ class ApplicationImpl final : public Application {
         table_service_(
             CreateTableService(context_, {backend_.name, backend_.devices})),
         startup_(*catalog_, backend_.make_table, *dispatcher_,
-                 static_cast<uint32_t>(backend_.devices.size())),
+                 static_cast<uint32_t>(backend_.devices.size()), backend_.load),
         idle_memory_(admission_, kIdleTime, &ReturnFreedMemory),
         ticker_(kTickInterval, [this](absl::Time now) {
           open_calls_.EndUnreadStreams(now - config_.stream_reply_timeout);

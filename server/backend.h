@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "core/catalog/catalog.h"
+#include "core/catalog/source_loader.h"
 #include "core/exec/device_link.h"
 #include "core/exec/device_stats.h"
 #include "core/exec/dispatcher.h"
@@ -30,6 +31,9 @@ struct Backend {
   TableFactory make_table;
   std::function<std::unique_ptr<Dispatcher>()> make_dispatcher;
   ReplyMemory reply_memory;
+  // How sources of tables are loaded, but for the threads; all at a time share
+  // its memory_bytes.
+  LoadOptions load;
   // One for each of `devices`, in order. From any thread; waits for no lookup.
   std::function<std::vector<DeviceStats>()> device_stats;
 };

@@ -1,11 +1,24 @@
 #include "server/cuda_backend.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
 #include "core/gpu/gpu_engine.h"
 
 namespace gatherd {
+
+namespace {
+
+// Of a block, for each GPU: as large as a step of a write, which takes longer
+// to be copied than all else of it takes. Of many GPUs the host is the limit.
+constexpr uint64_t kLoadBytesADevice = uint64_t{16} << 20;
+constexpr uint64_t kMaxLoadDevices = 4;
+// Rather than fewer threads smaller blocks, down to those of the CPU backend.
+constexpr uint64_t kMinLoadThreads = 16;
+
+}  // namespace
 
 bool CudaIsBuilt() { return true; }
 
@@ -34,6 +47,14 @@ absl::StatusOr<Backend> CudaBackend(absl::Span<const int> devices,
   backend.make_dispatcher = [engine] { return engine->MakeDispatcher(); };
   // Shares the ownership of the engine.
   backend.reply_memory = ReplyMemory(engine, engine->reply_memory());
+  // The rest is for calls of tables that are loaded.
+  backend.load.memory_bytes = options.reply_bytes / 2;
+  backend.load.block_bytes = std::max(
+      backend.load.block_bytes,
+      std::min(kLoadBytesADevice *
+                   std::min<uint64_t>(kMaxLoadDevices, backend.devices.size()),
+               backend.load.memory_bytes / kMinLoadThreads));
+  backend.load.memory = engine->reply_memory();
   backend.device_stats = [engine] { return engine->Stats(); };
   return backend;
 }

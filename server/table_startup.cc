@@ -37,11 +37,13 @@ void LogLoaded(const CatalogEntry& entry, const LoadReport& report) {
 }  // namespace
 
 TableStartup::TableStartup(const Catalog& catalog, TableFactory make_table,
-                           Dispatcher& dispatcher, uint32_t num_devices)
+                           Dispatcher& dispatcher, uint32_t num_devices,
+                           const LoadOptions& load)
     : catalog_(catalog),
       make_table_(std::move(make_table)),
       dispatcher_(dispatcher),
-      num_devices_(std::max(1u, num_devices)) {}
+      num_devices_(std::max(1u, num_devices)),
+      load_(load) {}
 
 TableStartup::~TableStartup() {
   Cancel();
@@ -92,13 +94,15 @@ void TableStartup::StartWorkers() {
     absl::MutexLock lock(&mutex_);
     num_working_ = num_workers;
   }
+  LoadOptions load = load_;
+  load.num_threads = num_cores / std::max(1, num_workers);
+  load.memory_bytes /= static_cast<uint64_t>(std::max(1, num_workers));
   for (int i = 0; i < num_workers; ++i) {
-    workers_.emplace_back(
-        [this, threads = num_cores / num_workers] { RunWorker(threads); });
+    workers_.emplace_back([this, load] { RunWorker(load); });
   }
 }
 
-void TableStartup::RunWorker(int num_threads) {
+void TableStartup::RunWorker(const LoadOptions& load) {
   const auto& entries = catalog_.entries();
   absl::Status status;
   while (status.ok()) {
@@ -109,7 +113,7 @@ void TableStartup::RunWorker(int num_threads) {
       break;
     }
     CatalogEntry& entry = *entries[index];
-    status = CatchExceptions([&] { return BringUp(entry, num_threads); });
+    status = CatchExceptions([&] { return BringUp(entry, load); });
     if (!status.ok()) status = InTable(entry, status);
   }
   EndWorker(std::move(status));
@@ -125,12 +129,13 @@ void TableStartup::EndWorker(absl::Status status) {
   if (failed) Cancel();  // the others need not go on
 }
 
-absl::Status TableStartup::BringUp(CatalogEntry& entry, int num_threads) {
+absl::Status TableStartup::BringUp(CatalogEntry& entry,
+                                   const LoadOptions& load) {
   absl::Status status = entry.MakeTable(make_table_);
   if (!status.ok()) return status;
   if (!entry.source().empty()) {
-    const auto report = LoadSource(entry.source(), *entry.table(), num_threads,
-                                   entry.progress());
+    const auto report =
+        LoadSource(entry.source(), *entry.table(), load, entry.progress());
     if (!report.ok()) return report.status();
     LogLoaded(entry, *report);
   }

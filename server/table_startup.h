@@ -16,16 +16,19 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "core/catalog/catalog.h"
+#include "core/catalog/source_loader.h"
 #include "core/exec/dispatcher.h"
 
 namespace gatherd {
 
 class TableStartup {
  public:
-  // The catalog and the dispatcher outlive this. `num_devices` of the backend,
-  // 0 for the CPU.
+  // The catalog, the dispatcher and the memory of `load` outlive this, which
+  // deals out threads and load.memory_bytes. `num_devices` of the backend, 0
+  // for the CPU.
   TableStartup(const Catalog& catalog, TableFactory make_table,
-               Dispatcher& dispatcher, uint32_t num_devices);
+               Dispatcher& dispatcher, uint32_t num_devices,
+               const LoadOptions& load);
   // Cancels and waits for its threads.
   ~TableStartup();
 
@@ -43,9 +46,9 @@ class TableStartup {
  private:
   void Run(const std::function<void(absl::Status)>& done);
   void StartWorkers();
-  void RunWorker(int num_threads);
+  void RunWorker(const LoadOptions& load);
   void EndWorker(absl::Status status);
-  absl::Status BringUp(CatalogEntry& entry, int num_threads);
+  absl::Status BringUp(CatalogEntry& entry, const LoadOptions& load);
   void LogProgressUntilLoaded();
   absl::Status TestTables();
 
@@ -57,6 +60,7 @@ class TableStartup {
   const TableFactory make_table_;
   Dispatcher& dispatcher_;
   const uint32_t num_devices_;
+  const LoadOptions load_;
 
   std::thread thread_;
   std::vector<std::thread> workers_;

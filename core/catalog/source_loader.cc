@@ -17,8 +17,9 @@ namespace {
 // blocks before it are in the table, and write it.
 class ParallelLoad {
  public:
-  ParallelLoad(const SourceReader& reader, Table& table, LoadProgress& progress)
-      : reader_(reader), table_(table), progress_(progress) {}
+  ParallelLoad(const SourceReader& reader, Table& table,
+               std::pmr::memory_resource* memory, LoadProgress& progress)
+      : reader_(reader), table_(table), memory_(memory), progress_(progress) {}
 
   absl::Status Run(uint64_t num_threads);
 
@@ -40,6 +41,7 @@ class ParallelLoad {
 
   const SourceReader& reader_;
   Table& table_;
+  std::pmr::memory_resource* const memory_;
   LoadProgress& progress_;
 
   // Not held while a block is read or written.
@@ -62,7 +64,7 @@ absl::Status ParallelLoad::Run(uint64_t num_threads) {
 }
 
 void ParallelLoad::RunThread() {
-  SourceBlock block;
+  SourceBlock block(memory_);
   uint64_t index = 0;
   while (TakeBlock(&index)) {
     absl::Status status = reader_.ReadBlock(index, &block);
@@ -134,18 +136,22 @@ void ParallelLoad::Fail(absl::Status status) {
 }  // namespace
 
 absl::StatusOr<LoadReport> LoadSource(const SourceSpec& source, Table& table,
-                                      int num_threads, LoadProgress& progress) {
+                                      const LoadOptions& options,
+                                      LoadProgress& progress) {
   const auto start = std::chrono::steady_clock::now();
   absl::StatusOr<SourceReader> reader =
-      SourceReader::Open(source, table.spec());
+      SourceReader::Open(source, table.spec(), options.block_bytes);
   if (!reader.ok()) return std::move(reader).status();
   progress.rows_loaded.store(0, std::memory_order_relaxed);
   progress.rows_total.store(reader->num_rows(), std::memory_order_relaxed);
 
   const bool was_empty = table.Stats().num_rows == 0;
-  ParallelLoad load(*reader, table, progress);
-  absl::Status status = load.Run(
-      std::clamp<uint64_t>(reader->num_blocks(), 1, std::max(1, num_threads)));
+  ParallelLoad load(*reader, table, options.memory, progress);
+  const uint64_t max_threads =
+      std::min<uint64_t>(std::max(1, options.num_threads),
+                         options.memory_bytes / options.block_bytes);
+  absl::Status status = load.Run(std::clamp<uint64_t>(
+      reader->num_blocks(), 1, std::max<uint64_t>(1, max_threads)));
   if (status.ok()) status = reader->CheckUnchanged();
   if (!status.ok()) return status;
 

@@ -2,6 +2,8 @@
 #ifndef GATHERD_CORE_CATALOG_SOURCE_LOADER_H_
 #define GATHERD_CORE_CATALOG_SOURCE_LOADER_H_
 
+#include <cstdint>
+#include <memory_resource>
 #include <string>
 #include <vector>
 
@@ -18,9 +20,22 @@ struct LoadReport {
   std::vector<std::string> notes;  // e.g. float64 narrowed, duplicate keys
 };
 
-// `num_threads` threads, the calling one among them, read and convert blocks of
-// rows, which are written in file order, so that of duplicate keys the last
-// stands. On an error the blocks before it are in the table.
+struct LoadOptions {
+  int num_threads = 1;
+  // Of a block: large enough to make its read and its update cheap a row, and
+  // small enough that those of all threads stay small and that writing one does
+  // not keep other writers of the table waiting for long.
+  uint64_t block_bytes = uint64_t{4} << 20;
+  // Of the blocks of all threads together, of which there are fewer if need be.
+  uint64_t memory_bytes = uint64_t{1} << 30;
+  // Where blocks are made, one a thread. Devices that a table is on may read
+  // some memory by themselves, which saves copies.
+  std::pmr::memory_resource* memory = std::pmr::new_delete_resource();
+};
+
+// Threads, the calling one among them, read and convert blocks of rows, which
+// are written in file order, so that of duplicate keys the last stands. On an
+// error the blocks before it are in the table.
 //
 // INVALID_ARGUMENT naming file, offset and reason for a file that is no
 // row-major little-endian .npy of a supported type and shape, that is cut
@@ -28,7 +43,8 @@ struct LoadReport {
 // keys, if hashed) than the table. CANCELLED soon after progress.cancelled has
 // been set.
 absl::StatusOr<LoadReport> LoadSource(const SourceSpec& source, Table& table,
-                                      int num_threads, LoadProgress& progress);
+                                      const LoadOptions& options,
+                                      LoadProgress& progress);
 
 }  // namespace gatherd
 

@@ -12,11 +12,8 @@
 namespace gatherd {
 namespace {
 
-// A block is large enough to make its read and its update cheap per row, and
-// small enough that the buffers of all threads stay small and that writing one
-// does not keep other writers of the table waiting for long.
-constexpr uint64_t kMaxBlockRows = 16 << 10;
-constexpr uint64_t kMaxBlockBytes = 4 << 20;
+// A block of narrow rows has no more of them than one of rows of so many bytes.
+constexpr uint64_t kMinRowBytes = 256;
 
 absl::Status Refuse(const std::string& place, const std::string& reason) {
   return absl::InvalidArgumentError(absl::StrCat(place, ": ", reason));
@@ -86,7 +83,8 @@ void NarrowRow(const std::byte* in, float* out, size_t dim) {
 }  // namespace
 
 absl::StatusOr<SourceReader> SourceReader::Open(const SourceSpec& source,
-                                                const TableSpec& spec) {
+                                                const TableSpec& spec,
+                                                uint64_t block_bytes) {
   const bool needs_keys = spec.key_space == KeySpace::kHashed;
   if (needs_keys && source.keys_path.empty()) {
     return Refuse(source.rows_path,
@@ -107,18 +105,18 @@ absl::StatusOr<SourceReader> SourceReader::Open(const SourceSpec& source,
     if (!file.ok()) return std::move(file).status();
     keys = *std::move(file);
   }
-  return SourceReader(*std::move(rows), std::move(keys), spec);
+  return SourceReader(*std::move(rows), std::move(keys), spec, block_bytes);
 }
 
 SourceReader::SourceReader(NpyFile rows, std::optional<NpyFile> keys,
-                           const TableSpec& spec)
+                           const TableSpec& spec, uint64_t block_bytes)
     : rows_(std::move(rows)),
       keys_(std::move(keys)),
       dim_(spec.dim),
       data_type_(spec.data_type),
-      block_rows_(std::min(
-          kMaxBlockRows,
-          kMaxBlockBytes / std::max(rows_.row_bytes(), spec.row_bytes()))) {}
+      block_rows_(std::max<uint64_t>(
+          1, block_bytes / std::max({kMinRowBytes, rows_.row_bytes(),
+                                     uint64_t{spec.row_bytes()}}))) {}
 
 uint64_t SourceReader::num_blocks() const {
   return CeilDiv(num_rows(), block_rows_);
@@ -134,7 +132,7 @@ absl::Status SourceReader::ReadBlock(uint64_t index, SourceBlock* block) const {
 }
 
 absl::Status SourceReader::ReadKeys(uint64_t first, SourceBlock* block) const {
-  std::vector<int64_t>& keys = block->keys;
+  std::pmr::vector<int64_t>& keys = block->keys;
   if (!keys_.has_value()) {
     std::iota(keys.begin(), keys.end(), static_cast<int64_t>(first));
     return absl::OkStatus();

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory_resource>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,19 +20,25 @@ namespace gatherd {
 
 // Some rows of a source; a buffer that is filled again and again.
 struct SourceBlock {
+  // `memory` outlives it.
+  explicit SourceBlock(std::pmr::memory_resource* memory)
+      : keys(memory), values(memory) {}
+
   uint64_t first_row = 0;
-  std::vector<int64_t> keys;
-  std::vector<std::byte> values;  // one row of the table's type per key
-  std::vector<std::byte> raw;     // as in the file, before conversion
+  std::pmr::vector<int64_t> keys;
+  std::pmr::vector<std::byte> values;  // one row of the table's type per key
+  std::vector<std::byte> raw;          // as in the file, before conversion
 };
 
 // Thread-safe once made. Errors are INVALID_ARGUMENT and name file, offset and
 // reason.
 class SourceReader {
  public:
-  // Opens the files and checks types, shapes and sizes against `spec`.
+  // Opens the files and checks types, shapes and sizes against `spec`. Blocks
+  // take up to `block_bytes`, in the file and in the table, if a row does.
   static absl::StatusOr<SourceReader> Open(const SourceSpec& source,
-                                           const TableSpec& spec);
+                                           const TableSpec& spec,
+                                           uint64_t block_bytes);
 
   uint64_t num_rows() const { return rows_.num_rows(); }
   uint64_t block_rows() const { return block_rows_; }
@@ -50,8 +57,8 @@ class SourceReader {
   std::vector<std::string> Notes() const;
 
  private:
-  SourceReader(NpyFile rows, std::optional<NpyFile> keys,
-               const TableSpec& spec);
+  SourceReader(NpyFile rows, std::optional<NpyFile> keys, const TableSpec& spec,
+               uint64_t block_bytes);
 
   absl::Status ReadKeys(uint64_t first, SourceBlock* block) const;
   absl::Status ReadValues(uint64_t first, SourceBlock* block) const;

@@ -36,7 +36,8 @@ class Startup {
   absl::Status Run(const std::vector<CatalogTableSpec>& specs,
                    const TableFactory& make_table) {
     catalog = *Catalog::Create(specs);
-    TableStartup startup(*catalog, make_table, dispatcher_, num_devices);
+    TableStartup startup(*catalog, make_table, dispatcher_, num_devices,
+                         LoadOptions());
     absl::Status status;
     absl::Notification done;
     startup.Start([&](absl::Status result) {
@@ -103,7 +104,8 @@ TEST_CASE_METHOD(Startup, "a table that cannot be made is named") {
 TEST_CASE("a startup that is cancelled ends") {
   const auto catalog = *Catalog::Create({HashedSpec("a", 2, 10)});
   const auto dispatcher = CreateThreadDispatcher({});
-  TableStartup startup(*catalog, &CreateCpuTable, *dispatcher, 0);
+  TableStartup startup(*catalog, &CreateCpuTable, *dispatcher, 0,
+                       LoadOptions());
   startup.Cancel();
   absl::Status status;
   startup.Start([&](absl::Status result) { status = std::move(result); });

@@ -61,7 +61,7 @@ TEST_CASE("Word vectors are found by the hash of their word") {
   // Room for exactly these.
   auto table = MakeTable(KeySpace::kHashed, words.size());
   LoadProgress progress;
-  const auto report = LoadSource({kRowsPath, kKeysPath}, *table, 4, progress);
+  const auto report = LoadSource({kRowsPath, kKeysPath}, *table, {4}, progress);
   INFO(report.status());
   REQUIRE(report.ok());
   CHECK(report->num_rows == words.size());
@@ -76,7 +76,7 @@ TEST_CASE("Word vectors are found by the hash of their word") {
 TEST_CASE("Word vectors are found by their row number") {
   auto table = MakeTable(KeySpace::kDense, 2500);
   LoadProgress progress;
-  const auto report = LoadSource({kRowsPath, ""}, *table, 2, progress);
+  const auto report = LoadSource({kRowsPath, ""}, *table, {2}, progress);
   INFO(report.status());
   REQUIRE(report.ok());
 
@@ -95,7 +95,7 @@ TEST_CASE("More words than a table has room for are refused") {
     LoadProgress progress;
     const auto report =
         LoadSource({kRowsPath, key_space == KeySpace::kHashed ? kKeysPath : ""},
-                   *table, 2, progress);
+                   *table, {2}, progress);
     CHECK(absl::IsInvalidArgument(report.status()));
     CHECK_THAT(std::string(report.status().message()),
                Catch::Matchers::StartsWith(kRowsPath) &&

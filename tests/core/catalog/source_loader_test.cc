@@ -1,8 +1,10 @@
 #include "core/catalog/source_loader.h"
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <limits>
+#include <memory_resource>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -36,7 +38,7 @@ TableSpec DenseSpec(uint32_t dim, uint64_t rows) {
 
 LoadReport Loaded(const SourceSpec& source, Table& table, int num_threads = 1) {
   LoadProgress progress;
-  const auto report = LoadSource(source, table, num_threads, progress);
+  const auto report = LoadSource(source, table, {num_threads}, progress);
   INFO(report.status());
   REQUIRE(report.ok());
   CHECK(progress.rows_loaded == report->num_rows);
@@ -47,7 +49,7 @@ LoadReport Loaded(const SourceSpec& source, Table& table, int num_threads = 1) {
 
 std::string Refusal(const SourceSpec& source, Table& table) {
   LoadProgress progress;
-  const auto report = LoadSource(source, table, 2, progress);
+  const auto report = LoadSource(source, table, {2}, progress);
   REQUIRE_FALSE(report.ok());
   CHECK(absl::IsInvalidArgument(report.status()));
   return std::string(report.status().message());
@@ -275,11 +277,70 @@ TEST_CASE("An error half way ends the load, with the blocks before it in") {
       WriteKeys<int64_t>("<i8", keys)};
   MapTable table(MapTableSpec(1, 100'000));  // six blocks and a part
   LoadProgress progress;
-  const auto report = LoadSource(source, table, 4, progress);
+  const auto report = LoadSource(source, table, {4}, progress);
   CHECK(absl::IsInvalidArgument(report.status()));
   CHECK_THAT(std::string(report.status().message()), Contains("row 98304"));
   CHECK(progress.rows_loaded == 98'304);
   CHECK(table.rows().size() == 98'304);
+}
+
+// Counts what is allocated and not given back.
+class CountingMemory final : public std::pmr::memory_resource {
+ public:
+  std::atomic<size_t> num_taken{0};
+  std::atomic<size_t> num_live{0};
+
+ private:
+  void* do_allocate(size_t num_bytes, size_t alignment) override {
+    ++num_taken;
+    ++num_live;
+    return std::pmr::new_delete_resource()->allocate(num_bytes, alignment);
+  }
+  void do_deallocate(void* memory, size_t num_bytes,
+                     size_t alignment) override {
+    --num_live;
+    std::pmr::new_delete_resource()->deallocate(memory, num_bytes, alignment);
+  }
+  bool do_is_equal(const memory_resource& other) const noexcept override {
+    return this == &other;
+  }
+};
+
+TEST_CASE("Blocks are as large, and where, as the caller says") {
+  constexpr int64_t kRows = 1000;
+  std::vector<int64_t> keys(kRows);
+  std::iota(keys.begin(), keys.end(), 0);
+  std::vector<double> rows(kRows);
+  for (size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<double>(i);
+  // Read and converted, the file's rows being wider than the table's.
+  const SourceSpec source = {WriteRows<double>("<f8", "(1000, 1)", rows),
+                             WriteKeys<int64_t>("<i8", keys)};
+  MapTable table(MapTableSpec(1, 1000));
+  CountingMemory memory;
+  LoadOptions options;
+  options.num_threads = 3;
+  options.block_bytes = 7 * 256;  // seven rows
+  options.memory = &memory;
+  LoadProgress progress;
+  REQUIRE(LoadSource(source, table, options, progress).ok());
+  REQUIRE(table.rows().size() == 1000);
+  for (int64_t key = 0; key < kRows; ++key) {
+    REQUIRE(table.Row<float>(key) ==
+            std::vector<float>{static_cast<float>(key)});
+  }
+  // Keys and values of each thread's block, once.
+  CHECK(memory.num_taken >= 2);
+  CHECK(memory.num_taken <= 6);
+  CHECK(memory.num_live == 0);
+
+  memory.num_taken = 0;
+  options.memory_bytes = 2 * options.block_bytes - 1;  // for one thread
+  REQUIRE(LoadSource(source, table, options, progress).ok());
+  CHECK(memory.num_taken == 2);
+  memory.num_taken = 0;
+  options.memory_bytes = 0;
+  REQUIRE(LoadSource(source, table, options, progress).ok());
+  CHECK(memory.num_taken == 2);
 }
 
 TEST_CASE("A load can be stopped") {
@@ -288,7 +349,7 @@ TEST_CASE("A load can be stopped") {
   progress.cancelled = true;
   const auto report =
       LoadSource({WriteRows<float>("<f4", "(3, 2)", {1, 2, 3, 4, 5, 6}), ""},
-                 table, 2, progress);
+                 table, {2}, progress);
   CHECK(absl::IsCancelled(report.status()));
   CHECK(table.rows().empty());
 }
