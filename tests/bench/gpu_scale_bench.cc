@@ -1,13 +1,15 @@
 // How lookups and writes scale with the GPUs of one host. Usage:
-// gpu_scale_bench [NUMBER_OF_GPUS ...]; without one: 1, 2, 4 and so on, as far
-// as there are. gpu_scale_bench.py makes a table of what this prints, a JSON
-// object a line. Rates are those of all GPUs together.
+// gpu_scale_bench [engine] [NUMBER_OF_GPUS ...]; without one: 1, 2, 4 and so
+// on, as far as there are. `engine` leaves out the lookups with results on the
+// GPUs. gpu_scale_bench.py makes a table of what this prints, a JSON object a
+// line. Rates are those of all GPUs together.
 #include <cuda_runtime_api.h>
 
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -68,11 +70,11 @@ void MeasureWrites(int num_gpus, const std::vector<DeviceId>& devices) {
   }
 }
 
-void Run(const std::vector<int>& numbers) {
+void Run(const std::vector<int>& numbers, bool engine_only) {
   for (const int num_gpus : numbers) {
     std::vector<DeviceId> devices;
     for (int gpu = 0; gpu < num_gpus; gpu++) devices.push_back(DeviceId{gpu});
-    MeasureLookups(num_gpus, devices);
+    if (!engine_only) MeasureLookups(num_gpus, devices);
     MeasureWrites(num_gpus, devices);
   }
 }
@@ -82,7 +84,10 @@ void Run(const std::vector<int>& numbers) {
 
 int main(int argc, char** argv) {
   std::vector<int> numbers;
-  for (int i = 1; i < argc; i++) numbers.push_back(std::atoi(argv[i]));
+  const bool engine_only = argc > 1 && std::strcmp(argv[1], "engine") == 0;
+  for (int i = engine_only ? 2 : 1; i < argc; i++) {
+    numbers.push_back(std::atoi(argv[i]));
+  }
   int num_there = 0;
   gatherd::kernels::Check(cudaGetDeviceCount(&num_there));
   if (numbers.empty()) {
@@ -94,5 +99,5 @@ int main(int argc, char** argv) {
                  num_there);
     return 1;
   }
-  gatherd::kernels::Run(numbers);
+  gatherd::kernels::Run(numbers, engine_only);
 }

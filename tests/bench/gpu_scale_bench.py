@@ -3,10 +3,11 @@
 
   tests/bench/gpu_scale_bench.py \
       --bench=bazel-bin/tests/bench/gpu_scale_bench \
-      [--twogpu=FILE] [--csv=FILE] [NUMBER_OF_GPUS ...]
+      [--engine] [--twogpu=FILE] [--csv=FILE] [NUMBER_OF_GPUS ...]
 
 --twogpu: a ceiling program for two GPUs that is no part of this tree; it
-prints a JSON object a line. --csv: what was measured, for a plot.
+prints a JSON object a line. --engine: the engine's part alone. --csv: what was
+measured, for a plot.
 """
 
 import argparse
@@ -105,6 +106,7 @@ def main():
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bench", required=True)
+    parser.add_argument("--engine", action="store_true")
     parser.add_argument("--twogpu")
     parser.add_argument("--csv")
     parser.add_argument("numbers", nargs="*", type=int)
@@ -116,7 +118,8 @@ def main():
     print(f"{datetime.date.today()}, {len(gpus)} × {gpus[0]}, "
           f"{os.cpu_count()} CPU cores\n")
     print(f"```\n{shlex.join(sys.argv)}\n```\n", flush=True)
-    rows = run([args.bench, *map(str, args.numbers)])
+    rows = run([args.bench, *(["engine"] if args.engine else []),
+                *map(str, args.numbers)])
     if args.csv:
         with open(args.csv, "w", newline="") as file:
             writer = csv.DictWriter(
@@ -127,10 +130,11 @@ def main():
     measured = {(row["gpus"], key_of(row)):
                 row.get("keys_per_s", row.get("value")) for row in rows}
     numbers = sorted({row["gpus"] for row in rows})
-    found = ceilings(args.twogpu)
-    found.update({key_of(row): row["ceiling"] for row in rows
-                  if row["gpus"] == 2 and "ceiling" in row})
-    lookups(measured, numbers, found)
+    if not args.engine:
+        found = ceilings(args.twogpu)
+        found.update({key_of(row): row["ceiling"] for row in rows
+                      if row["gpus"] == 2 and "ceiling" in row})
+        lookups(measured, numbers, found)
     values(measured, numbers)
 
 

@@ -22,8 +22,10 @@ namespace gatherd {
 struct ScaleShape {
   uint64_t rows_per_device = uint64_t{2} << 20;
   uint32_t dim = 64;
-  size_t write_keys = size_t{1} << 20;  // of one write that fills or erases
-  size_t call_keys = 1024;              // of a lookup, or a write beside them
+  size_t write_keys = size_t{1} << 20;   // of one write that fills or erases
+  size_t block_keys = size_t{64} << 10;  // of a file, and a device, at a time
+  int num_small_writes = 2000;           // of call_keys, one after the other
+  size_t call_keys = 1024;               // of a lookup, or a write beside them
   int num_callers = 8;
   absl::Duration duration = absl::Seconds(1);  // of lookups, with and without
 };

@@ -16,13 +16,15 @@ TEST_CASE("the engine's part of the scaling benchmark runs on four devices") {
   shape.rows_per_device = 500;
   shape.dim = 4;
   shape.write_keys = 700;
+  shape.block_keys = 100;
+  shape.num_small_writes = 10;
   shape.call_keys = 50;
   shape.num_callers = 3;
   shape.duration = absl::Milliseconds(20);
   const auto figures = MeasureNode(cuda.api(), kernels::HostKernels(), devices,
                                    key_space, shape);
   REQUIRE(figures.ok());
-  CHECK(figures->size() == 8);
+  CHECK(figures->size() == 12);
   for (const auto& [name, value] : *figures) {
     CAPTURE(name);
     CHECK(value > 0);
