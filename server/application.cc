@@ -31,6 +31,7 @@
 #include "server/table_service.h"
 #include "server/table_startup.h"
 #include "server/ticker.h"
+#include "server/unread_replies.h"
 
 namespace gatherd {
 namespace {
@@ -39,8 +40,8 @@ namespace {
 // follow health or the answers have gone elsewhere by then.
 constexpr absl::Duration kMinRefusalTime = absl::Milliseconds(300);
 
-// How late it may be noticed that a stream's client takes no replies. Less than
-// the second after which gRPC's threads rest.
+// How late it may be noticed that a client takes no reply. Less than the second
+// after which gRPC's threads rest.
 constexpr absl::Duration kTickInterval = absl::Milliseconds(250);
 
 // After so long without a request in flight, freed memory is given back.
@@ -66,11 +67,12 @@ class ApplicationImpl final : public Application {
                  metrics_,
                  state_,
                  open_calls_,
+                 unread_replies_,
                  refusals_,
                  {config.max_message_bytes, config.max_keys_per_request},
                  backend_.reply_memory,
                  config.default_deadline,
-                 config.stream_reply_timeout,
+                 config.reply_timeout,
                  std::move(on_device_loss)},
         status_page_(context_,
                      {backend_.name, backend_.devices, backend_.links,
@@ -82,7 +84,8 @@ class ApplicationImpl final : public Application {
                  static_cast<uint32_t>(backend_.devices.size()), backend_.load),
         idle_memory_(admission_, kIdleTime, &ReturnFreedMemory),
         ticker_(kTickInterval, [this](absl::Time now) {
-          open_calls_.EndUnreadStreams(now - config_.stream_reply_timeout);
+          open_calls_.EndUnreadStreams(now - config_.reply_timeout);
+          unread_replies_.EndOverdue(now, config_.reply_timeout);
           idle_memory_.Look(now);
           callback_threads_.KeepAwake();
         }) {}
@@ -208,6 +211,7 @@ class ApplicationImpl final : public Application {
   const std::unique_ptr<Dispatcher> dispatcher_;
   ServingState state_;
   OpenCalls open_calls_;
+  UnreadReplies unread_replies_;
   RecentRefusals refusals_;
   Admission admission_;
   Metrics metrics_;

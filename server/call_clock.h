@@ -32,6 +32,12 @@ class CallClock {
     refusals_.Add(method_, status, now);
   }
 
+  // A call that was handled with OK and whose reply did not get through. It
+  // stays counted as handled.
+  void Unread(const absl::Status& error) {
+    refusals_.Add(method_, error, absl::Now());
+  }
+
  private:
   RpcMetrics& metrics_;
   RecentRefusals& refusals_;

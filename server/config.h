@@ -35,7 +35,7 @@ struct ServerConfig {
   uint64_t max_keys_per_request = 1'000'000;
   uint64_t max_inflight_bytes = uint64_t{1} << 30;
   absl::Duration default_deadline = absl::Seconds(1);
-  absl::Duration stream_reply_timeout = absl::Minutes(1);
+  absl::Duration reply_timeout = absl::Minutes(1);
   absl::Duration drain_delay = absl::ZeroDuration();
   absl::Duration shutdown_timeout = absl::Seconds(10);
   std::string health_address;      // empty: no port for health alone

@@ -111,13 +111,13 @@ const std::vector<ConfigField<ServerConfig>>& ServerFields() {
        [](const ServerConfig& server) {
          return WriteDuration(server.default_deadline);
        }},
-      {"stream_reply_timeout", "1ms to 1440m, with us, ms, s or m as in 1m",
+      {"reply_timeout", "1ms to 1440m, with us, ms, s or m as in 1m",
        [](const ConfigValue& value, ServerConfig& server) {
          return ReadDuration(value, {absl::Milliseconds(1), Longest()},
-                             server.stream_reply_timeout);
+                             server.reply_timeout);
        },
        [](const ServerConfig& server) {
-         return WriteDuration(server.stream_reply_timeout);
+         return WriteDuration(server.reply_timeout);
        }},
       {"drain_delay", "0s to 1440m, with us, ms, s or m as in 5s",
        [](const ConfigValue& value, ServerConfig& server) {

@@ -16,6 +16,7 @@
 #include "server/reply_memory.h"
 #include "server/request_codec.h"
 #include "server/serving_state.h"
+#include "server/unread_replies.h"
 
 namespace gatherd {
 
@@ -26,13 +27,15 @@ struct ServingContext {
   Metrics& metrics;
   const ServingState& state;
   OpenCalls& open_calls;
+  UnreadReplies& unread_replies;
   RecentRefusals& refusals;
   RequestLimits limits;
   ReplyMemory reply_memory;
   // Of unary calls that carry none, and of each message on a stream.
   absl::Duration default_deadline;
-  // How long the client of a stream may take to take a reply.
-  absl::Duration stream_reply_timeout;
+  // How long a reply may wait for its client to take it: each on a stream, and
+  // those of unary calls that carry no deadline.
+  absl::Duration reply_timeout;
   // Called with every error that is the loss of a device; see
   // core/base/device_loss.h. From any thread.
   std::function<void(const absl::Status&)> on_device_loss;

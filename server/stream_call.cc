@@ -1,13 +1,10 @@
 #include "server/stream_call.h"
 
-#include <grpc/grpc.h>
-
 #include <algorithm>
-#include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "server/grpc_status.h"
+#include "server/unread_replies.h"
 
 namespace gatherd {
 
@@ -113,15 +110,10 @@ void StreamCall::EndIfIdle() {
 void StreamCall::EndIfUnread(absl::Time since) {
   absl::MutexLock lock(&mutex_);
   if (write_start_ > since || !unread_.ok()) return;
-  unread_ = absl::DeadlineExceededError(
-      absl::StrCat("the client did not take a reply within ",
-                   absl::FormatDuration(context_.stream_reply_timeout),
-                   " (server.stream_reply_timeout)"));
+  unread_ = UnreadReplyError(context_.reply_timeout);
   context_.metrics.requests().Rejected(Rejection::kDeadline);
-  // A status that is sent would come after the reply, in the client's buffers:
-  // this takes back what has not left. OnWriteDone does the rest.
-  grpc_call_cancel_with_status(call_.c_call(), GRPC_STATUS_DEADLINE_EXCEEDED,
-                               std::string(unread_.message()).c_str(), nullptr);
+  // OnWriteDone does the rest, on another thread.
+  TakeReplyBack(call_.c_call(), unread_);
 }
 
 void StreamCall::End(const absl::Status& status) {

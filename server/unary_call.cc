@@ -6,9 +6,10 @@
 namespace gatherd {
 
 UnaryCall::UnaryCall(const ServingContext& context, RpcMethod method,
-                     const grpc::CallbackServerContext& call)
+                     grpc::CallbackServerContext& call)
     : context_(context),
       call_(call),
+      deadline_(DeadlineOf(call.deadline())),
       clock_(context.metrics.rpcs(), context.refusals, method),
       operation_(CreateOperation(context, method)) {
   context_.open_calls.Opened();
@@ -30,7 +31,7 @@ grpc::ServerUnaryReactor* UnaryCall::Start(const ServingContext& context,
     self->Finish(ToGrpcStatus(NoMessage(context.limits)));
     return self;
   }
-  absl::Time deadline = DeadlineOf(call->deadline());
+  absl::Time deadline = self->deadline_;
   if (deadline == absl::InfiniteFuture()) {
     deadline = absl::Now() + context.default_deadline;
   }
@@ -42,7 +43,16 @@ grpc::ServerUnaryReactor* UnaryCall::Start(const ServingContext& context,
 
 void UnaryCall::End(const absl::Status& status) {
   clock_.Handled(status);
+  if (deadline_ == absl::InfiniteFuture()) {
+    end_ = absl::Now();
+    context_.unread_replies.Add(this);
+  }
   Finish(ToGrpcStatus(status));
+}
+
+void UnaryCall::OnUnread(const absl::Status& error) {
+  context_.metrics.requests().Rejected(Rejection::kDeadline);
+  clock_.Unread(error);
 }
 
 void UnaryCall::OnCancel() { operation_->Cancel(); }
@@ -52,7 +62,7 @@ void UnaryCall::CountWithoutMessage() {
   if (!call_.IsCancelled()) {
     requests.Rejected(Rejection::kTooLarge);
     clock_.Handled(NoMessage(context_.limits));
-  } else if (absl::Now() > DeadlineOf(call_.deadline())) {
+  } else if (absl::Now() > deadline_) {
     requests.Rejected(Rejection::kDeadline);
     clock_.Handled(absl::DeadlineExceededError("no message in time"));
   } else {
@@ -62,6 +72,7 @@ void UnaryCall::CountWithoutMessage() {
 
 void UnaryCall::OnDone() {
   if (lacks_message_) CountWithoutMessage();
+  if (deadline_ == absl::InfiniteFuture()) context_.unread_replies.Remove(this);
   OpenCalls& open_calls = context_.open_calls;
   delete this;
   open_calls.Closed();

@@ -8,15 +8,18 @@
 
 #include <memory>
 
+#include "absl/status/status.h"
+#include "absl/time/time.h"
 #include "server/call_clock.h"
 #include "server/operation.h"
 #include "server/serving_context.h"
+#include "server/unread_replies.h"
 
 namespace gatherd {
 
 // Owns itself: gRPC ends it by OnDone, which comes after Finish, the handler's
 // return and OnCancel.
-class UnaryCall final : public grpc::ServerUnaryReactor {
+class UnaryCall final : public grpc::ServerUnaryReactor, private UnreadReply {
  public:
   // The buffers are gRPC's and live as long as the call.
   static grpc::ServerUnaryReactor* Start(const ServingContext& context,
@@ -27,7 +30,7 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
 
  private:
   UnaryCall(const ServingContext& context, RpcMethod method,
-            const grpc::CallbackServerContext& call);
+            grpc::CallbackServerContext& call);
 
   void OnCancel() override;
   void OnDone() override;
@@ -35,16 +38,21 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
   // a thread of their own: two switches of threads a call. gRPC calls this no
   // API; should it go, `override` says so, and nothing but time is lost.
   bool InternalInlineable() override { return true; }
+  absl::Time since() const override { return end_; }
+  grpc_call* call() const override { return call_.c_call(); }
+  void OnUnread(const absl::Status& error) override;
   void End(const absl::Status& status);
   // Known once the call is done: its caller cancelled it or its deadline passed
   // while the message was on its way, or there is none.
   void CountWithoutMessage();
 
   const ServingContext& context_;
-  const grpc::CallbackServerContext& call_;  // lives as long as this
+  grpc::CallbackServerContext& call_;  // lives as long as this
+  const absl::Time deadline_;          // infinite if it carries none
   CallClock clock_;
   const std::unique_ptr<Operation> operation_;
   bool lacks_message_ = false;
+  absl::Time end_;  // of a call without a deadline
 };
 
 }  // namespace gatherd

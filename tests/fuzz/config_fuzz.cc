@@ -72,7 +72,7 @@ std::vector<std::string> FuzzSeeds() {
       "  max_keys_per_request: 5K\n"
       "  max_inflight_bytes: 3TiB\n"
       "  default_deadline: 250ms\n"
-      "  stream_reply_timeout: 1m\n"
+      "  reply_timeout: 1m\n"
       "  drain_delay: 0\n"
       "  shutdown_timeout: 2m\n"
       "  health_address: unix:h\n"

@@ -45,6 +45,32 @@ class DefaultDeadlineTest(ApiTestCase):
         self.assertEqual(self.client.lookup("words", [2]).num_missing, 0)
 
 
+class ReplyTimeoutTest(ApiTestCase):
+    CONFIG = config_of(
+        [table_of("wide", 1024, 5000, "dense")],
+        server={"reply_timeout": "500ms", "max_inflight_bytes": "32MiB"})
+
+    def test_unread_replies_of_calls_without_a_deadline_are_ended(self):
+        """They held their bytes for good, and others were refused."""
+        request = pb.LookupRequest(
+            lookups=[table_lookup("wide", np.arange(5000))])
+        # A call of this form receives its reply when it is asked for.
+        lookup = self.client.channel.stream_stream(
+            "/gatherd.v1.EmbeddingService/Lookup")
+        unread = lookup(iter([request.SerializeToString()]))
+        self.addCleanup(unread.cancel)
+
+        def inflight():
+            return scrape(self.server)["gatherd_inflight_bytes"].value()
+        wait_until(lambda: inflight() > 20e6, 10, "the reply is in flight")
+        with self.assertFails(grpc.StatusCode.RESOURCE_EXHAUSTED):
+            self.client.lookup("wide", np.arange(5000))
+        wait_until(lambda: inflight() == 0, 10, "its bytes are given back")
+        with self.assertFails(LATE, "server.reply_timeout"):
+            next(unread)
+        self.client.lookup("wide", np.arange(5000))
+
+
 class DeadlineTest(ApiTestCase):
     CONFIG = config_of([table_of("words", 4, 100),
                         table_of("large", 64, 100000, "dense")])

@@ -71,13 +71,13 @@ TEST_CASE("Refused: server", "[config]") {
       {"server:\ntables: []",
        "1:1: server is empty; allowed: a map with the keys address, "
        "metrics_address, max_message_bytes, max_keys_per_request, "
-       "max_inflight_bytes, default_deadline, stream_reply_timeout, "
+       "max_inflight_bytes, default_deadline, reply_timeout, "
        "drain_delay, shutdown_timeout, "
        "health_address, snapshot_directory, reflection, tls, auth"},
       {"server:\n  adress: a:1\n",
        "2:3: unknown key `adress` of server, perhaps `address`; allowed: "
        "address, metrics_address, max_message_bytes, max_keys_per_request, "
-       "max_inflight_bytes, default_deadline, stream_reply_timeout, "
+       "max_inflight_bytes, default_deadline, reply_timeout, "
        "drain_delay, shutdown_timeout, "
        "health_address, snapshot_directory, reflection, tls, auth"},
       {"server:\n  drain_delay: 1s\n  drain_delay: 2s\n",
@@ -163,8 +163,8 @@ TEST_CASE("Refused: sizes, counts and durations", "[config]") {
              "`; allowed: 1us to 1440m, with us, ms, s or m as in 500ms")}});
   }
   Check({
-      {"server: {stream_reply_timeout: 0s}",
-       "1:32: `stream_reply_timeout` is `0s`; allowed: 1ms to 1440m, with us, "
+      {"server: {reply_timeout: 0s}",
+       "1:25: `reply_timeout` is `0s`; allowed: 1ms to 1440m, with us, "
        "ms, s or m as in 1m"},
       {"server: {drain_delay: -1s}",
        "1:23: `drain_delay` is `-1s`; allowed: 0s to 1440m, with us, ms, s or "

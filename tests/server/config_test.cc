@@ -27,7 +27,7 @@ server:
   max_keys_per_request: 5K
   max_inflight_bytes: 3TiB
   default_deadline: 250ms
-  stream_reply_timeout: 30s
+  reply_timeout: 30s
   drain_delay: 5s
   shutdown_timeout: 2m
   health_address: unix:health.sock
@@ -68,7 +68,7 @@ void CheckFull(const Config& config) {
   CHECK(server.max_keys_per_request == 5000);
   CHECK(server.max_inflight_bytes == uint64_t{3} << 40);
   CHECK(server.default_deadline == absl::Milliseconds(250));
-  CHECK(server.stream_reply_timeout == absl::Seconds(30));
+  CHECK(server.reply_timeout == absl::Seconds(30));
   CHECK(server.drain_delay == absl::Seconds(5));
   CHECK(server.shutdown_timeout == absl::Minutes(2));
   CHECK(server.health_address == "unix:/c/health.sock");
@@ -131,7 +131,7 @@ TEST_CASE("The least configuration gives the defaults", "[config]") {
   CHECK(config.server.max_keys_per_request == 1'000'000);
   CHECK(config.server.max_inflight_bytes == 1 << 30);
   CHECK(config.server.default_deadline == absl::Seconds(1));
-  CHECK(config.server.stream_reply_timeout == absl::Minutes(1));
+  CHECK(config.server.reply_timeout == absl::Minutes(1));
   CHECK(config.server.drain_delay == absl::ZeroDuration());
   CHECK(config.server.shutdown_timeout == absl::Seconds(10));
   CHECK(config.log.level == LogLevel::kInfo);
@@ -206,7 +206,7 @@ TEST_CASE("The effective configuration shows every value", "[config]") {
   max_keys_per_request: 1M
   max_inflight_bytes: 1GiB
   default_deadline: 1s
-  stream_reply_timeout: 1m
+  reply_timeout: 1m
   drain_delay: 0s
   shutdown_timeout: 10s
   health_address: ""

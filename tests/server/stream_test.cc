@@ -1,4 +1,10 @@
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+#include <grpcpp/impl/rpc_method.h>
+#include <grpcpp/support/sync_stream.h>
+
 #include <catch2/catch.hpp>
+#include <memory>
 #include <string>
 
 #include "absl/time/clock.h"
@@ -118,7 +124,7 @@ constexpr char kLateStreams[] =
 
 TEST_CASE("a stream whose client takes no reply is ended and gives its bytes") {
   Config config = TestConfig({HashedSpec("words", 1024, 10)});
-  config.server.stream_reply_timeout = absl::Milliseconds(500);
+  config.server.reply_timeout = absl::Milliseconds(500);
   TestServer server(config);
   // A reply of 20 MiB: no window takes it in.
   const v1::LookupRequest request = LookupOf("words", 5000);
@@ -132,12 +138,79 @@ TEST_CASE("a stream whose client takes no reply is ended and gives its bytes") {
   CHECK(!stream->Read(&response));
   const grpc::Status status = stream->Finish();
   CHECK(status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED);
-  CHECK_THAT(status.error_message(), Contains("server.stream_reply_timeout"));
+  CHECK_THAT(status.error_message(), Contains("server.reply_timeout"));
+}
+
+constexpr char kUnarySuccesses[] =
+    "grpc_server_handled_total{grpc_type=\"unary\",grpc_service="
+    "\"gatherd.v1.EmbeddingService\",grpc_method=\"Lookup\",grpc_code="
+    "\"OK\"}";
+
+// A unary lookup whose client decides when it takes the reply: to the server it
+// is none but a stream that ends after one message.
+class UnreadLookup {
+ public:
+  UnreadLookup(TestServer& server, int num_keys,
+               absl::Time deadline = absl::InfiniteFuture()) {
+    if (deadline != absl::InfiniteFuture()) {
+      context_.set_deadline(absl::ToChronoTime(deadline));
+    }
+    call_.reset(Factory::Create(
+        server.channel().get(),
+        grpc::internal::RpcMethod("/gatherd.v1.EmbeddingService/Lookup",
+                                  grpc::internal::RpcMethod::BIDI_STREAMING),
+        &context_));
+    call_->WriteLast(LookupOf("words", num_keys), grpc::WriteOptions());
+  }
+
+  bool Read(v1::LookupResponse* response) { return call_->Read(response); }
+  grpc::Status Finish() { return call_->Finish(); }
+
+ private:
+  using Factory = grpc::internal::ClientReaderWriterFactory<v1::LookupRequest,
+                                                            v1::LookupResponse>;
+
+  grpc::ClientContext context_;
+  std::unique_ptr<
+      grpc::ClientReaderWriter<v1::LookupRequest, v1::LookupResponse>>
+      call_;
+};
+
+TEST_CASE("a unary reply that no client takes is ended and gives its bytes") {
+  Config config = TestConfig({HashedSpec("words", 1024, 10)});
+  config.server.reply_timeout = absl::Milliseconds(500);
+  TestServer server(config);
+  UnreadLookup lookup(server, 5000);
+  REQUIRE(server.MetricBecomes(kUnarySuccesses, 1));
+  CHECK(server.Metric(kInflightBytes) > 20e6);
+  REQUIRE(server.MetricBecomes(kInflightBytes, 0));
+  CHECK(server.Metric("gatherd_rejected_total{reason=\"deadline\"}") == 1);
+  CHECK_THAT(server.HttpBody("/status.json"), Contains("server.reply_timeout"));
+  v1::LookupResponse response;
+  CHECK(!lookup.Read(&response));
+  const grpc::Status status = lookup.Finish();
+  CHECK(status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED);
+  CHECK_THAT(status.error_message(), Contains("server.reply_timeout"));
+}
+
+TEST_CASE("a unary reply has until its call's deadline if there is one") {
+  Config config = TestConfig({HashedSpec("words", 256, 10)});
+  config.server.reply_timeout = absl::Milliseconds(50);
+  TestServer server(config);
+  // 3 MiB: less than what a client takes, more than any window.
+  UnreadLookup lookup(server, 3000, absl::Now() + absl::Minutes(1));
+  REQUIRE(server.MetricBecomes(kUnarySuccesses, 1));
+  absl::SleepFor(absl::Milliseconds(800));
+  v1::LookupResponse response;
+  CHECK(lookup.Read(&response));
+  CHECK(lookup.Finish().ok());
+  CHECK(server.MetricBecomes(kInflightBytes, 0));
+  CHECK(server.Metric("gatherd_rejected_total{reason=\"deadline\"}") == 0);
 }
 
 TEST_CASE("a stream that waits for its client's next request is not ended") {
   Config config = TestConfig({HashedSpec("words", 2, 10)});
-  config.server.stream_reply_timeout = absl::Milliseconds(50);
+  config.server.reply_timeout = absl::Milliseconds(50);
   TestServer server(config);
   grpc::ClientContext context;
   auto stream = server.stub().LookupStream(&context);
