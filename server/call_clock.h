@@ -3,8 +3,12 @@
 #ifndef GATHERD_SERVER_CALL_CLOCK_H_
 #define GATHERD_SERVER_CALL_CLOCK_H_
 
+#include <grpc/support/time.h>
+#include <grpcpp/server_context.h>
+
 #include <algorithm>
-#include <chrono>
+#include <cstdint>
+#include <limits>
 
 #include "absl/status/status.h"
 #include "absl/time/clock.h"
@@ -45,11 +49,17 @@ class CallClock {
   const absl::Time start_;
 };
 
-// The deadline of a call, infinite if it carries none.
-inline absl::Time DeadlineOf(std::chrono::system_clock::time_point deadline) {
-  return deadline == std::chrono::system_clock::time_point::max()
-             ? absl::InfiniteFuture()
-             : absl::FromChrono(deadline);
+// The deadline of a call, infinite if it carries none. Not by way of
+// std::chrono, whose nanoseconds end in the year 2262: callers that mean "no
+// deadline" send later ones.
+inline absl::Time DeadlineOf(const grpc::ServerContextBase& call) {
+  const gpr_timespec deadline =
+      gpr_convert_clock_type(call.raw_deadline(), GPR_CLOCK_REALTIME);
+  if (deadline.tv_sec == std::numeric_limits<int64_t>::max()) {
+    return absl::InfiniteFuture();
+  }
+  return absl::FromUnixSeconds(deadline.tv_sec) +
+         absl::Nanoseconds(deadline.tv_nsec);
 }
 
 }  // namespace gatherd

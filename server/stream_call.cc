@@ -13,7 +13,7 @@ StreamCall::StreamCall(const ServingContext& context, RpcMethod method,
     : context_(context),
       method_(method),
       call_(call),
-      deadline_(DeadlineOf(call.deadline())),
+      deadline_(DeadlineOf(call)),
       clock_(context.metrics.rpcs(), context.refusals, method) {
   context_.open_calls.Opened();
 }

@@ -9,7 +9,7 @@ UnaryCall::UnaryCall(const ServingContext& context, RpcMethod method,
                      grpc::CallbackServerContext& call)
     : context_(context),
       call_(call),
-      deadline_(DeadlineOf(call.deadline())),
+      deadline_(DeadlineOf(call)),
       clock_(context.metrics.rpcs(), context.refusals, method),
       operation_(CreateOperation(context, method)) {
   context_.open_calls.Opened();

@@ -237,6 +237,22 @@ TEST_CASE("ports are open while tables load, and say so") {
   CHECK(server.HttpStatus("/readyz") == 200);
 }
 
+TEST_CASE("deadlines in centuries to come are no past ones") {
+  TestServer server(TestConfig({HashedSpec("words", 2, 10)}));
+  v1::LookupRequest request;
+  request.add_lookups()->set_table("words");
+  // std::chrono's nanoseconds end after 292 years.
+  for (const int64_t years : {1, 291, 293, 1000, 10'000}) {
+    grpc::ClientContext context;
+    gpr_timespec deadline = gpr_now(GPR_CLOCK_REALTIME);
+    deadline.tv_sec += years * 31'556'952;
+    context.set_deadline(deadline);
+    v1::LookupResponse response;
+    INFO(years);
+    CHECK(server.stub().Lookup(&context, request, &response).ok());
+  }
+}
+
 TEST_CASE("an address in use is named") {
   TestServer first(TestConfig({}));
   Config config = TestConfig({});
