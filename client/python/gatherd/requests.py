@@ -90,6 +90,11 @@ def _number(name: str, value: Any, numbers: Mapping[str, int]) -> int:
     return numbers[value]
 
 
+def pooling_number(pooling: Any) -> int:
+    """The enum's number of Lookup.pooling; 0 is "none"."""
+    return _number("pooling", pooling, _POOLINGS)
+
+
 def _optional_number(name: str, value: Optional[str],
                      numbers: Mapping[str, int]) -> int:
     return _UNSPECIFIED if value is None else _number(name, value, numbers)
@@ -123,7 +128,7 @@ def fill_lookup(lookup: Lookup, message: Any) -> LookupShape:
     """Writes `lookup` into an empty message."""
     message.table = _table_name(lookup.table)
     num_keys = _fill_keys(lookup.keys, message)
-    message.pooling = _number("pooling", lookup.pooling, _POOLINGS)
+    message.pooling = pooling_number(lookup.pooling)
     message.output_type = _optional_number(
         "output_type", lookup.output_type, _DATA_TYPES)
     message.missing_key_policy = _optional_number(

@@ -12,11 +12,15 @@ import grpc
 from gatherd import errors
 
 
+# Thirty years. gRPC takes deadlines after the year 2262 for past ones.
+_LONGEST_TIMEOUT_S = 1e9
+
+
 def check_timeout(timeout_s: float) -> float:
     if not (timeout_s > 0 and math.isfinite(timeout_s)):
         raise ValueError(
             f"timeout is {timeout_s} s; it must be more than 0 and finite")
-    return timeout_s
+    return min(timeout_s, _LONGEST_TIMEOUT_S)
 
 
 def check_max_attempts(max_attempts: int) -> int:

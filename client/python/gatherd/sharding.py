@@ -71,7 +71,7 @@ class CutLookup:
         self._lookup = lookup
         self._keys = arrays.keys_array(lookup.keys)
         self._places = cut_keys(self._keys, names)
-        self._is_pooled = lookup.pooling != "none"
+        self._is_pooled = requests.pooling_number(lookup.pooling) != 0
         if self._is_pooled:
             self._check_pooling()
         # The bags that have keys at each server.

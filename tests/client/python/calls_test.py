@@ -241,6 +241,16 @@ class ArgumentTest(CallTestCase):
                 call()
         self.assertEqual([], server.methods)
 
+    def test_nothing_wrong_is_sent_to_several_servers(self):
+        server, _ = self.connect(always(UNAVAILABLE))
+        client = gatherd.ShardedClient([server.address])
+        self.addCleanup(client.close)
+        for pooling in ("max", "MEAN", None):
+            with self.assertRaises(ValueError) as caught:
+                client.lookup("t", [1], pooling=pooling, offsets=[0])
+            self.assertIn(repr(pooling), str(caught.exception))
+        self.assertEqual([], server.methods)
+
     def test_options_of_a_client(self):
         for text, options in (
                 ("timeout is 0", {"timeout": 0}),

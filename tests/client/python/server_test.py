@@ -68,6 +68,10 @@ class RowsTest(ServerTestCase):
                 self.assertEqual(1, answer.num_missing)
                 self.assertGreaterEqual(answer.revision, result.revision)
 
+    def test_a_timeout_of_centuries(self):
+        self.assertEqual([True], self.client.lookup(
+            "float32", [-77], timeout=1e300).missing)
+
     def test_int8_rows_go_and_come_bit_for_bit(self):
         elements = np.random.default_rng(2).integers(
             -127, 128, (50, DIM), np.int8)
