@@ -102,7 +102,8 @@ class CommandLineTest(unittest.TestCase):
             with open(path, "w", encoding="utf-8") as file:
                 # Here gatherd has opened it.
                 process.send_signal(number)
-                json.dump(config_of([table_of("t", 2, 10)]), file)
+                json.dump(config_of([table_of("t", 2, 10, tier="host")],
+                                    devices="cpu"), file)
             log = process.communicate(timeout=60)[0]
             self.assertEqual(process.returncode, 0, log)
             self.assertIn("stopped", log)
