@@ -30,7 +30,7 @@ constexpr Command kCommands[] = {
     {"erase", "TABLE KEY...", "erase rows", {}, 2, kAnyNumber, RunErase},
     {"load",
      "[--keys=KEYS.npy] TABLE FILE.npy",
-     "write the rows of a file; without keys, row i has key i",
+     "write the rows of a file; without keys (dense tables), row i has key i",
      {"keys"},
      2,
      2,
