@@ -1,79 +1,112 @@
 #include "server/http_server.h"
 
 #include <httplib.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
-#include <deque>
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "server/connection_threads.h"
+#include "server/http_stream.h"
 #include "server/listen_address.h"
 
 namespace gatherd {
 namespace {
 
-// A connection keeps its thread while it is open: enough that probes do not
-// wait behind a dozen scrapers and browsers.
-constexpr int kNumThreads = 32;
+// One connection more ends the oldest, so that clients that open many and say
+// nothing keep nobody out.
+constexpr size_t kMaxConnections = 512;
+// More than connections: those that were ended take a moment to leave.
+constexpr size_t kMaxThreads = kMaxConnections + 64;
+constexpr size_t kKeptThreads = 4;
 constexpr size_t kMaxWaitingConnections = 64;
-constexpr time_t kTimeoutSeconds = 2;
+constexpr absl::Duration kReadTime = absl::Seconds(2);
+constexpr absl::Duration kWriteTime = absl::Seconds(10);
 constexpr size_t kMaxRequestBytes = 64 << 10;
 
-// httplib's own pool queues connections without bound; here the thread that
-// accepts them waits, and the kernel's backlog is the bound.
-class BoundedPool final : public httplib::TaskQueue {
+// The sockets that are being served.
+class OpenConnections {
  public:
-  BoundedPool() {
-    for (int i = 0; i < kNumThreads; ++i) {
-      threads_.emplace_back([this] { Run(); });
-    }
-  }
-
-  void enqueue(std::function<void()> task) override {
+  // To be removed by what this returns, before `fd` is closed.
+  int64_t Add(int fd) {
     absl::MutexLock lock(&mutex_);
-    mutex_.Await(absl::Condition(this, &BoundedPool::HasRoom));
-    tasks_.push_back(std::move(task));
+    const int64_t id = next_id_++;
+    open_.emplace(id, fd);
+    if (stopped_) EndOldest();
+    while (open_.size() > kMaxConnections) EndOldest();
+    return id;
   }
 
-  void shutdown() override {
-    {
-      absl::MutexLock lock(&mutex_);
-      stopping_ = true;
-    }
-    for (std::thread& thread : threads_) thread.join();
+  void Remove(int64_t id) {
+    absl::MutexLock lock(&mutex_);
+    open_.erase(id);
+  }
+
+  // Ends all, and those to come.
+  void Stop() {
+    absl::MutexLock lock(&mutex_);
+    stopped_ = true;
+    while (!open_.empty()) EndOldest();
   }
 
  private:
-  bool HasRoom() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    return tasks_.size() < kMaxWaitingConnections;
-  }
-  bool HasWork() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    return !tasks_.empty() || stopping_;
-  }
-
-  void Run() {
-    while (true) {
-      std::function<void()> task;
-      {
-        absl::MutexLock lock(&mutex_);
-        mutex_.Await(absl::Condition(this, &BoundedPool::HasWork));
-        if (tasks_.empty()) return;
-        task = std::move(tasks_.front());
-        tasks_.pop_front();
-      }
-      task();
-    }
+  void EndOldest() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    shutdown(open_.begin()->second, SHUT_RDWR);
+    open_.erase(open_.begin());
   }
 
   absl::Mutex mutex_;
-  std::deque<std::function<void()>> tasks_ ABSL_GUARDED_BY(mutex_);
-  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  std::vector<std::thread> threads_;
+  int64_t next_id_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::map<int64_t, int> open_ ABSL_GUARDED_BY(mutex_);  // the oldest first
+  bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
 };
+
+// Serves one request a connection: one that is kept alive would keep a thread
+// while it rests, and pages are asked for seconds apart.
+class OneRequestServer final : public httplib::Server {
+ public:
+  // httplib's own backlog is 5: a burst beyond it waits for TCP's second try.
+  // To be called once bound.
+  void WidenBacklog() { ::listen(svr_sock_, SOMAXCONN); }
+
+  // Waits for nobody who sends or reads slowly.
+  void StopAll() {
+    stop();
+    connections_.Stop();
+  }
+
+ private:
+  bool process_and_close_socket(socket_t fd) override {
+    const int64_t id = connections_.Add(fd);
+    HttpStream stream(fd, kReadTime, kWriteTime);
+    bool is_closed = false;
+    const bool is_answered =
+        process_request(stream, /*close_connection=*/true, is_closed, nullptr);
+    connections_.Remove(id);
+    shutdown(fd, SHUT_RDWR);
+    close(fd);
+    return is_answered;
+  }
+
+  OpenConnections connections_;
+};
+
+httplib::TaskQueue* NewThreads() {
+  ConnectionThreads::Options options;
+  options.max_threads = kMaxThreads;
+  options.kept_threads = kKeptThreads;
+  options.max_waiting = kMaxWaitingConnections;
+  return new ConnectionThreads(std::move(options));  // httplib's to delete
+}
 
 // SO_REUSEADDR alone: httplib would set SO_REUSEPORT, and two servers could
 // share a port unawares.
@@ -85,11 +118,8 @@ void SetSocketOptions(int fd) {
 class HttpServerImpl final : public HttpServer {
  public:
   explicit HttpServerImpl(HttpPages pages) : pages_(std::move(pages)) {
-    server_.new_task_queue = [] { return new BoundedPool; };
+    server_.new_task_queue = &NewThreads;
     server_.set_socket_options(&SetSocketOptions);
-    server_.set_read_timeout(kTimeoutSeconds);
-    server_.set_write_timeout(kTimeoutSeconds);
-    server_.set_keep_alive_timeout(kTimeoutSeconds);
     server_.set_payload_max_length(kMaxRequestBytes);
     server_.set_tcp_nodelay(true);
     // Before routing, which would match paths by regular expressions.
@@ -101,7 +131,7 @@ class HttpServerImpl final : public HttpServer {
 
   ~HttpServerImpl() override {
     if (!thread_.joinable()) return;
-    server_.stop();
+    server_.StopAll();
     thread_.join();
   }
 
@@ -117,6 +147,7 @@ class HttpServerImpl final : public HttpServer {
           absl::StrCat("cannot listen on ", address,
                        ": the address is in use or cannot be used here"));
     }
+    server_.WidenBacklog();
     address_ = WithPort(address, port);
     thread_ = std::thread([this] { server_.listen_after_bind(); });
     // stop() does nothing to a server that does not run yet.
@@ -148,7 +179,7 @@ class HttpServerImpl final : public HttpServer {
   }
 
   const HttpPages pages_;
-  httplib::Server server_;
+  OneRequestServer server_;
   std::string address_;
   std::thread thread_;
 };

@@ -21,8 +21,10 @@ struct HttpPage {
 // By path, called on any of the server's threads, several at a time.
 using HttpPages = std::map<std::string, std::function<HttpPage()>>;
 
-// Serves until destroyed. A bounded number of threads, each request with
-// time-outs, so that slow clients cannot take it over for long.
+// Serves until destroyed, which waits for no client. A connection has a thread
+// of its own, 2 s to ask, 10 s to read the answer, and is closed after it: a
+// scrape or a probe makes a new one. At the bound of 512 connections a new one
+// ends the oldest, so that slow clients keep nobody out.
 class HttpServer {
  public:
   virtual ~HttpServer() = default;

@@ -31,9 +31,10 @@ class HealthTest(ApiTestCase):
 
     def test_probes_do_not_wait_behind_idle_connections(self):
         host, port = self.server.metrics_address.split(":")
-        for _ in range(20):
+        for number in range(100):
             connection = socket.create_connection((host, int(port)))
             self.addCleanup(connection.close)
+            connection.sendall(b"GET /livez HTTP/1.1\r\n" * (number % 2))
         began = time.monotonic()
         for path in ("/livez", "/readyz"):
             self.assertEqual(self.server.http(path)[0], 200)
