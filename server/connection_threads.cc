@@ -47,6 +47,11 @@ size_t ConnectionThreads::num_threads() const {
   return threads_.size();
 }
 
+size_t ConnectionThreads::num_idle() const {
+  absl::MutexLock lock(&mutex_);
+  return num_idle_;
+}
+
 void ConnectionThreads::StartThreadIfNeeded() {
   if (tasks_.size() <= num_idle_) return;
   if (threads_.size() >= options_.max_threads) return;

@@ -41,6 +41,8 @@ class ConnectionThreads final : public httplib::TaskQueue {
   void shutdown() override;
 
   size_t num_threads() const;
+  // Those of them that have no task.
+  size_t num_idle() const;
 
  private:
   using Threads = std::list<std::thread>;
