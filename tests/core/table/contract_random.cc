@@ -21,7 +21,7 @@ constexpr DataType kTypes[] = {DataType::kFloat32, DataType::kFloat16,
 bool AreSame(const std::byte* rows, const std::byte* expected, size_t num_rows,
              DataType type, uint32_t dim) {
   const size_t row_bytes = RowBytes(type, dim);
-  if (std::memcmp(rows, expected, num_rows * row_bytes) == 0) return true;
+  if (std::equal(rows, rows + num_rows * row_bytes, expected)) return true;
   if (type == DataType::kInt8) return false;  // has no NaN
   for (size_t row = 0; row < num_rows; ++row) {
     const auto a = ReferenceToFloats(rows + row * row_bytes, type, dim);
