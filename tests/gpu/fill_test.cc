@@ -9,19 +9,6 @@
 namespace gatherd::kernels {
 namespace {
 
-class Stream {
- public:
-  Stream() : stream_(NewStream()) {}
-  ~Stream() { Platform().cuda.cudaStreamDestroy(stream_); }
-  cudaStream_t get() const { return stream_; }
-  void Synchronize() const {
-    Check(Platform().cuda.cudaStreamSynchronize(stream_), "filling");
-  }
-
- private:
-  const cudaStream_t stream_;
-};
-
 TEST_CASE("rows are filled with one row") {
   const uint32_t row_stride = GENERATE(16, 48, 1040, 32768);
   const uint64_t num_rows = GENERATE(0, 1, 77, 3000);
@@ -35,7 +22,7 @@ TEST_CASE("rows are filled with one row") {
   REQUIRE(Platform().kernels.FillRowsAsync(rows.data(), num_rows,
                                            device_row.data(), row_stride,
                                            stream.get()) == cudaSuccess);
-  stream.Synchronize();
+  stream.Synchronize("filling");
   const std::vector<uint32_t> filled = rows.Read();
   uint64_t num_wrong = 0;
   for (uint64_t i = 0; i < filled.size(); i++) {
@@ -55,7 +42,7 @@ TEST_CASE("lists count up") {
   const Stream stream;
   REQUIRE(Platform().kernels.IotaAsync(list.data(), count, 5, stream.get()) ==
           cudaSuccess);
-  stream.Synchronize();
+  stream.Synchronize("filling");
   std::vector<uint32_t> expected(count + 1);
   for (uint32_t i = 0; i < count; i++) expected[i] = 5 + i;
   CHECK((list.Read() == expected));

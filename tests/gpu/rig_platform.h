@@ -26,6 +26,24 @@ void Check(cudaError_t error, const char* what);
 // One that nobody else waits for.
 cudaStream_t NewStream();
 
+// The same, destroyed with its owner.
+class Stream {
+ public:
+  Stream() : stream_(NewStream()) {}
+  ~Stream() { Platform().cuda.cudaStreamDestroy(stream_); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  cudaStream_t get() const { return stream_; }
+  // `what`: is under way, for the message if it failed.
+  void Synchronize(const char* what) const {
+    Check(Platform().cuda.cudaStreamSynchronize(stream_), what);
+  }
+
+ private:
+  const cudaStream_t stream_;
+};
+
 // Both wait until it is done.
 void Copy(void* to, const void* from, uint64_t num_bytes);
 void Fill(void* to, int byte, uint64_t num_bytes);

@@ -14,19 +14,6 @@
 namespace gatherd::kernels {
 namespace {
 
-class Stream {
- public:
-  Stream() : stream_(NewStream()) {}
-  ~Stream() { Platform().cuda.cudaStreamDestroy(stream_); }
-  cudaStream_t get() const { return stream_; }
-  void Synchronize() const {
-    Check(Platform().cuda.cudaStreamSynchronize(stream_), "selecting");
-  }
-
- private:
-  const cudaStream_t stream_;
-};
-
 // Host memory that devices read.
 class Pinned {
  public:
@@ -92,7 +79,7 @@ TEST_CASE("each shard lists the last positions of its keys in order") {
             cudaSuccess);
     REQUIRE(Platform().kernels.SelectAsync(batch, selection, stream.get()) ==
             cudaSuccess);
-    stream.Synchronize();
+    stream.Synchronize("selecting");
     const std::vector<uint32_t> listed = positions.Read();
     const std::vector<int64_t> listed_keys = selected.Read();
     REQUIRE(count.Read()[0] == expected.size());
@@ -129,7 +116,7 @@ TEST_CASE("rows are fetched from the host by their positions") {
   REQUIRE(Platform().kernels.FetchRowsAsync(
               {rows.data() + shift, row_bytes}, device_positions.data(), count,
               fetched.data(), stream.get()) == cudaSuccess);
-  stream.Synchronize();
+  stream.Synchronize("selecting");
   std::vector<char> expected;
   for (const uint32_t position : positions) {
     const char* const row =
