@@ -11,10 +11,11 @@
 
 namespace gatherd {
 
+using BackendSelector = std::function<absl::StatusOr<Backend>(const Config&)>;
+
 // Serves, on the backend that `select` chooses, until a signal or the loss of a
 // device ends it. Call once, from the main thread. Returns the exit code of the
 // process: 0 after a clean stop, 1 after a failure, which has been logged.
-using BackendSelector = std::function<absl::StatusOr<Backend>(const Config&)>;
 int RunServer(const Config& config, ShutdownSignals& signals,
               const BackendSelector& select = SelectBackend);
 
