@@ -6,9 +6,6 @@ says how each is set up, and has the numbers that this test prints.
 """
 
 import json
-import pathlib
-import re
-import shutil
 import subprocess
 import tempfile
 import time
@@ -20,6 +17,8 @@ import numpy as np
 
 from proto.gatherd.v1 import gatherd_pb2 as pb
 from proto.gatherd.v1 import gatherd_pb2_grpc as pb_grpc
+from tests.deploy.example_programs import (
+    HAS_JAVA, WITHOUT_JAVA, ExamplePrograms, assert_lost_nothing)
 from tests.integration.harness.api import float32_rows, table_lookup
 from tests.integration.harness.callers import Callers
 from tests.integration.harness.exposition import scrape
@@ -32,7 +31,6 @@ NUM_HAND_OVERS = 4  # two in each direction
 ROWS = np.arange(400, dtype=np.float32).reshape(100, 4)
 KEYS = list(range(0, 100, 7))
 HOSTS = ("127.0.0.1", "127.0.0.2")  # pods have a port in common
-EXAMPLES = "examples/several_servers"
 CALL_TIMEOUT_S = 10
 FOLLOW_TIMEOUT_S = 30
 # A caller that found an address dead comes back to it within the first. A new
@@ -41,22 +39,6 @@ MAX_RECONNECT_WAIT_MS = 2000
 MIN_READY_S = 2.5
 # Of programs that call; less than all hand-overs take.
 PROGRAMS_S = 3 * NUM_HAND_OVERS
-
-
-def java_classes():
-    """gRPC for Java with all that it needs; empty if any of it is not here."""
-    folder = pathlib.Path("/usr/share/java")
-    found = []
-    for pattern in ("grpc-api", "grpc-context", "grpc-core", "grpc-netty",
-                    "grpc-stub", "gson", "guava", "netty-*", "perfmark-*"):
-        jars = sorted(map(str, folder.glob(f"{pattern}.jar")))
-        if not jars:
-            return []
-        found += jars
-    return found if shutil.which("java") else []
-
-
-JAVA_CLASSES = java_classes()
 
 
 def service_config(without=()):
@@ -97,14 +79,13 @@ class HandOverTest(unittest.TestCase):
         cls.addClassCleanup(cls.stop_callers)
         cls.start_callers()
         bench = cls.start_bench(f"{folder.name}/bench.json")
-        cls.programs = {}
-        cls.start_programs(folder.name)
+        programs = ExamplePrograms(folder.name, HOSTS, cls.port, PROGRAMS_S)
+        cls.addClassCleanup(programs.close)
         for number in range(NUM_HAND_OVERS):
             cls.hand_over(old=number % 2)
         cls.stop_callers()
         assert bench.wait(FOLLOW_TIMEOUT_S) == 0
-        cls.printed = {name: program.communicate(timeout=FOLLOW_TIMEOUT_S)
-                       for name, program in cls.programs.items()}
+        cls.printed = programs.wait()
 
     @classmethod
     def start_server(cls, host):
@@ -170,32 +151,6 @@ class HandOverTest(unittest.TestCase):
         return bench
 
     @classmethod
-    def start_programs(cls, folder):
-        """Those of examples/several_servers that can run here."""
-        listed = f"ipv4:{cls.listed}"
-        cls.run_program("follow.py", ["/usr/bin/python3",
-                                      f"{EXAMPLES}/follow.py"], listed)
-        cls.run_program("follow.cc", [find_program(f"{EXAMPLES}/follow")],
-                        listed)
-        if JAVA_CLASSES:
-            hosts = f"{folder}/hosts"
-            with open(hosts, "w", encoding="utf-8") as file:
-                file.writelines(f"{host} words\n" for host in HOSTS)
-            cls.run_program("Follow.java", [
-                "java", f"-Djdk.net.hosts.file={hosts}", "-cp",
-                ":".join(JAVA_CLASSES), f"{EXAMPLES}/Follow.java"],
-                            f"dns:///words:{cls.port}")
-
-    @classmethod
-    def run_program(cls, name, command, target):
-        program = cls.programs[name] = subprocess.Popen(
-            [*command, target, "examples/service_config.json",
-             str(PROGRAMS_S)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            text=True)
-        cls.addClassCleanup(program.wait)
-        cls.addClassCleanup(program.kill)
-
-    @classmethod
     def call(cls, name, target, config):
         channel = grpc.insecure_channel(target, [
             ("grpc.service_config", config),
@@ -237,11 +192,7 @@ class HandOverTest(unittest.TestCase):
             self.assertGreater(run[kind]["calls"], 500)
 
     def assert_program_lost_nothing(self, name):
-        printed, errors = self.printed[name]
-        print(f"{name}: {printed}", end="")
-        calls = re.fullmatch(r"(\d+) calls, 0 failed\n", printed)
-        self.assertTrue(calls, printed + errors)
-        self.assertGreater(int(calls.group(1)), 500)
+        assert_lost_nothing(name, self.printed[name], min_calls=500)
 
     def test_python_example(self):
         self.assert_program_lost_nothing("follow.py")
@@ -249,8 +200,7 @@ class HandOverTest(unittest.TestCase):
     def test_cpp_example(self):
         self.assert_program_lost_nothing("follow.cc")
 
-    @unittest.skipUnless(JAVA_CLASSES, "no gRPC for Java: Debian's "
-                         "libgrpc-java, libnetty-java, libperfmark-java")
+    @unittest.skipUnless(HAS_JAVA, WITHOUT_JAVA)
     def test_java_example(self):
         self.assert_program_lost_nothing("Follow.java")
 

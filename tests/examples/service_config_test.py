@@ -82,11 +82,14 @@ class ServiceConfigTest(unittest.TestCase):
         return self.server.num_calls["/" + SERVICES + method]
 
     def test_what_may_be_repeated_is(self):
-        for method in ("EmbeddingService/Lookup", "EmbeddingService/Erase",
-                       "TableService/ListTables",
-                       "TableService/GetServerInfo"):
-            self.call(method)
-            self.assertEqual(2, self.num_calls(method), method)
+        for code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.UNKNOWN):
+            self.server.code = code
+            self.server.num_calls.clear()
+            for method in ("EmbeddingService/Lookup", "EmbeddingService/Erase",
+                           "TableService/ListTables",
+                           "TableService/GetServerInfo"):
+                self.call(method)
+                self.assertEqual(2, self.num_calls(method), (code, method))
 
     def test_updates_are_not_repeated(self):
         with self.assertRaises(grpc.RpcError) as caught:
@@ -94,7 +97,7 @@ class ServiceConfigTest(unittest.TestCase):
         self.assertEqual(grpc.StatusCode.UNAVAILABLE, caught.exception.code())
         self.assertEqual(1, self.num_calls("EmbeddingService/Update"))
 
-    def test_nothing_else_than_unavailable_is_repeated(self):
+    def test_no_other_code_is_repeated(self):
         for code in (grpc.StatusCode.RESOURCE_EXHAUSTED,
                      grpc.StatusCode.INTERNAL):
             self.server.code = code

@@ -1,0 +1,62 @@
+"""A network between callers and a server that cuts every connection."""
+
+import asyncio
+import random
+import threading
+
+_BYTES_A_READ = 1 << 16
+
+
+class CuttingProxy:
+    """Listens at one port of several hosts and passes on what comes to
+    `port_behind` of 127.0.0.1. Each connection is cut in both directions,
+    wherever its calls are, after a random time within `lifetime_s`."""
+
+    def __init__(self, hosts, port, port_behind, lifetime_s=(0.1, 0.5)):
+        self.num_cut = 0
+        self._hosts, self._port, self._port_behind = hosts, port, port_behind
+        self._lifetime_s = lifetime_s
+        self._random = random.Random(1)
+        self._loop = asyncio.new_event_loop()
+        self._listening = threading.Event()
+        self._thread = threading.Thread(
+            target=lambda: self._loop.run_until_complete(self._run()))
+        self._thread.start()
+        self._listening.wait()
+
+    def close(self):
+        self._loop.call_soon_threadsafe(self._ended.set)
+        self._thread.join()
+        self._loop.close()
+
+    async def _run(self):
+        self._ended = asyncio.Event()
+        server = await asyncio.start_server(self._pass_on, self._hosts,
+                                            self._port)
+        self._listening.set()
+        async with server:
+            await self._ended.wait()
+        rest = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in rest:
+            task.cancel()
+        await asyncio.gather(*rest, return_exceptions=True)
+
+    async def _pass_on(self, reader, writer):
+        behind_reader, behind_writer = await asyncio.open_connection(
+            "127.0.0.1", self._port_behind)
+        copies = asyncio.gather(self._copy(reader, behind_writer),
+                                self._copy(behind_reader, writer))
+        try:
+            await asyncio.wait_for(copies,
+                                   self._random.uniform(*self._lifetime_s))
+        except (asyncio.TimeoutError, ConnectionError):
+            self.num_cut += 1
+        finally:
+            writer.transport.abort()
+            behind_writer.transport.abort()
+
+    @staticmethod
+    async def _copy(reader, writer):
+        while data := await reader.read(_BYTES_A_READ):
+            writer.write(data)
+            await writer.drain()
