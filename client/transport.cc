@@ -2,6 +2,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -10,6 +11,21 @@
 
 namespace gatherd::client {
 namespace {
+
+// Ample for the handshake and the answer about health of a server that is back.
+constexpr absl::Duration kLongestReconnectWait = absl::Milliseconds(50);
+
+// gRPC reads from connections only while somebody waits for something of it,
+// and by itself every 5 s. A call that finds all servers failing ends at once,
+// so calls and sleeps alone would leave each step of a new connection to that.
+void WaitIfFailing(grpc::Channel& channel, absl::Time deadline) {
+  constexpr bool kTryToConnect = false;  // gRPC does, after its own waits
+  if (channel.GetState(kTryToConnect) != GRPC_CHANNEL_TRANSIENT_FAILURE) return;
+  channel.WaitForStateChange(
+      GRPC_CHANNEL_TRANSIENT_FAILURE,
+      absl::ToChronoTime(
+          std::min(deadline, absl::Now() + kLongestReconnectWait)));
+}
 
 // Waits on the calling thread itself, which gRPC then has no other to wake for.
 grpc::Status CallAndWait(grpc::GenericStub& stub, grpc::ClientContext& context,
@@ -39,13 +55,14 @@ absl::StatusOr<std::unique_ptr<Transport>> Transport::Create(
 
 Transport::Transport(ConnectionOptions connection,
                      const std::shared_ptr<grpc::Channel>& channel)
-    : connection_(std::move(connection)), stub_(channel) {}
+    : connection_(std::move(connection)), channel_(channel), stub_(channel) {}
 
 absl::StatusOr<grpc::ByteBuffer> Transport::Call(
     const char* method, const grpc::ByteBuffer& request,
     const AttemptsOptions& options) {
   Attempts attempts(options);
   while (true) {
+    WaitIfFailing(*channel_, attempts.deadline());
     grpc::ClientContext context;
     context.set_deadline(absl::ToChronoTime(attempts.deadline()));
     AddCredentials(connection_, context);

@@ -34,6 +34,7 @@ class Transport {
             const std::shared_ptr<grpc::Channel>& channel);
 
   const ConnectionOptions connection_;
+  const std::shared_ptr<grpc::Channel> channel_;
   grpc::GenericStub stub_;
   AsyncCalls calls_;  // last: they use the rest
 };

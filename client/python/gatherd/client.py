@@ -3,6 +3,7 @@
 import threading
 from typing import Any, Iterable, List, Optional, Sequence
 
+import grpc
 from google.protobuf import message as protobuf
 
 from gatherd import channel as channels
@@ -12,6 +13,7 @@ from gatherd import messages
 from gatherd import requests
 from gatherd import results
 from gatherd import retry
+from gatherd import revival
 from gatherd import table_calls
 
 _HEALTH_NAMES = {1: "SERVING", 2: "NOT_SERVING"}
@@ -84,6 +86,7 @@ class Client(table_calls.TableCalls):
         self._channel = channels.open_channel(
             address, root_certificates, certificate, private_key, server_name,
             tls)
+        self._revival = revival.Revival(self._channel)
         # Requests and replies stay bytes, so that a repeated attempt encodes
         # nothing twice.
         self._methods = {
@@ -198,9 +201,16 @@ class Client(table_calls.TableCalls):
         if max_attempts is None:
             max_attempts = self._max_attempts
         method, encoded = self._methods[path], request.SerializeToString()
+
+        def attempt(left_s: float) -> bytes:
+            try:
+                return method(encoded, timeout=left_s, metadata=self._metadata)
+            except grpc.RpcError as error:
+                if (error.code() == grpc.StatusCode.UNAVAILABLE
+                        and not self._closed.is_set()):
+                    self._revival.start()
+                raise
         return retry.call(
-            lambda left_s: method(encoded, timeout=left_s,
-                                  metadata=self._metadata),
-            retry.check_timeout(timeout),
+            attempt, retry.check_timeout(timeout),
             retry.check_max_attempts(max_attempts), self._backoff,
             self._closed)
