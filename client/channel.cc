@@ -18,6 +18,13 @@ namespace {
 constexpr int kInitialReconnectBackoffMs = 50;
 constexpr int kMaxReconnectBackoffMs = 2000;
 
+// A server that vanishes without closing its connections is left after the sum
+// of these; after the second alone while calls are sent to it. gatherd takes a
+// ping every 10 s, however long no call was made.
+constexpr int kKeepaliveTimeMs = 15'000;
+constexpr int kKeepaliveTimeoutMs = 5'000;
+constexpr int kUnlimited = 0;
+
 // A server that comes back may have another address. gRPC asks for names anew
 // when a connection ends, but by itself not within 30 s of the last time.
 constexpr int kMinTimeBetweenResolutionsMs = 1000;
@@ -79,6 +86,9 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> MakeChannel(
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS,
                    kInitialReconnectBackoffMs);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kMaxReconnectBackoffMs);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveTimeMs);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
+  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, kUnlimited);
   arguments.SetInt(GRPC_ARG_DNS_MIN_TIME_BETWEEN_RESOLUTIONS_MS,
                    kMinTimeBetweenResolutionsMs);
   // A retry policy out of DNS could repeat an ADD.

@@ -26,6 +26,8 @@ public final class Follow {
         .usePlaintext()
         .defaultServiceConfig(config)
         .enableRetry()
+        .keepAliveTime(15, TimeUnit.SECONDS)
+        .keepAliveTimeout(5, TimeUnit.SECONDS)
         .maxInboundMessageSize(Integer.MAX_VALUE)
         .build();
   }

@@ -48,6 +48,7 @@ bool InputHasEnded() {
 int Run(const std::string& address, const std::string& way, int max_attempts) {
   ClientOptions options;
   options.connection.address = address;
+  options.timeout = absl::Seconds(1);
   options.max_attempts = max_attempts;
   const auto client = Client::Create(options);
   if (!client.ok()) {

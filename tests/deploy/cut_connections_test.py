@@ -6,7 +6,7 @@ import unittest
 
 from tests.deploy.example_programs import (
     HAS_JAVA, WITHOUT_JAVA, ExamplePrograms, assert_lost_nothing)
-from tests.integration.harness.cutting_proxy import CuttingProxy
+from tests.integration.harness.bad_network import BadNetwork
 from tests.integration.harness.process import (
     Server, config_of, free_port, table_of)
 
@@ -25,13 +25,13 @@ class CutConnectionsTest(unittest.TestCase):
         cls.addClassCleanup(server.close)
         port = free_port()
         port_behind = int(server.address.rsplit(":", 1)[1])
-        proxy = CuttingProxy(HOSTS, port, port_behind)
-        cls.addClassCleanup(proxy.close)
+        network = BadNetwork(HOSTS, port, port_behind, lifetime_s=(0.1, 0.5))
+        cls.addClassCleanup(network.close)
         programs = ExamplePrograms(folder.name, HOSTS, port, PROGRAMS_S)
         cls.addClassCleanup(programs.close)
         cls.printed = programs.wait()
-        print(f"{proxy.num_cut} connections were cut")
-        assert proxy.num_cut > 50, proxy.num_cut
+        print(f"{network.num_cut} connections were cut")
+        assert network.num_cut > 50, network.num_cut
 
     def test_python_example(self):
         assert_lost_nothing("follow.py", self.printed["follow.py"], MIN_CALLS)
