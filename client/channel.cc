@@ -19,10 +19,11 @@ constexpr int kInitialReconnectBackoffMs = 50;
 constexpr int kMaxReconnectBackoffMs = 2000;
 
 // A server that vanishes without closing its connections is left after the sum
-// of these; after the second alone while calls are sent to it. gatherd takes a
-// ping every 10 s, however long no call was made.
-constexpr int kKeepaliveTimeMs = 15'000;
-constexpr int kKeepaliveTimeoutMs = 5'000;
+// of these; after the second alone while calls are sent to it. The first is
+// more than the 10 s that gatherd wants between pings, the second more than
+// twice the 5 s after which gRPC reads an answer that no call waits for.
+constexpr int kKeepaliveTimeMs = 12'000;
+constexpr int kKeepaliveTimeoutMs = 12'000;
 constexpr int kUnlimited = 0;
 
 // A server that comes back may have another address. gRPC asks for names anew

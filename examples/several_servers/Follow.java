@@ -26,8 +26,8 @@ public final class Follow {
         .usePlaintext()
         .defaultServiceConfig(config)
         .enableRetry()
-        .keepAliveTime(15, TimeUnit.SECONDS)
-        .keepAliveTimeout(5, TimeUnit.SECONDS)
+        .keepAliveTime(12, TimeUnit.SECONDS)
+        .keepAliveTimeout(12, TimeUnit.SECONDS)
         .maxInboundMessageSize(Integer.MAX_VALUE)
         .build();
   }

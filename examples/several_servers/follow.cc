@@ -26,8 +26,8 @@ std::shared_ptr<grpc::Channel> OpenChannel(const std::string& target,
   grpc::ChannelArguments arguments;
   arguments.SetServiceConfigJSON(service_config);
   arguments.SetMaxReceiveMessageSize(-1);
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 15000);
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 5000);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 12000);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 12000);
   return grpc::CreateCustomChannel(target, grpc::InsecureChannelCredentials(),
                                    arguments);
 }

@@ -22,7 +22,7 @@ func openChannel(target, serviceConfig string) (*grpc.ClientConn, error) {
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDefaultServiceConfig(serviceConfig),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{
-			Time: 15 * time.Second, Timeout: 5 * time.Second}),
+			Time: 12 * time.Second, Timeout: 12 * time.Second}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32)))
 }
 

@@ -16,8 +16,8 @@ def open_channel(target, service_config):
     return grpc.insecure_channel(target, options=[
         ("grpc.service_config", service_config),
         ("grpc.max_receive_message_length", -1),
-        ("grpc.keepalive_time_ms", 15000),
-        ("grpc.keepalive_timeout_ms", 5000),
+        ("grpc.keepalive_time_ms", 12000),
+        ("grpc.keepalive_timeout_ms", 12000),
     ])
 
 

@@ -2,10 +2,11 @@
 // A program of its own: gRPC's servers in the same process would read the
 // client's sockets for it.
 //
-// usage: lookup_loop ADDRESS blocking|async MAX_ATTEMPTS
+// usage: lookup_loop ADDRESS blocking|async MAX_ATTEMPTS PAUSE_MS
 //
-// Looks up in table "words", one call after the other, until standard input
-// ends. After each call a line goes to standard output: `ok`, or why it failed.
+// Looks up in table "words", one call after the other with pauses between
+// them, until standard input ends. After each call a line goes to standard
+// output: `ok`, or why it failed.
 #include <poll.h>
 #include <unistd.h>
 
@@ -15,14 +16,12 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/synchronization/notification.h"
-#include "absl/time/clock.h"
 #include "client/client.h"
 
 namespace gatherd::client {
 namespace {
 
 constexpr int64_t kKeys[] = {1, 99};
-constexpr absl::Duration kBetweenCalls = absl::Milliseconds(10);
 
 absl::Status LookUp(Client& client) {
   return client.Lookup({{"words", kKeys}}).status();
@@ -40,12 +39,13 @@ absl::Status StartAndWait(Client& client) {
   return status;
 }
 
-bool InputHasEnded() {
+bool InputEndsWithin(int milliseconds) {
   pollfd input = {STDIN_FILENO, POLLIN, 0};
-  return poll(&input, 1, 0) > 0;
+  return poll(&input, 1, milliseconds) > 0;
 }
 
-int Run(const std::string& address, const std::string& way, int max_attempts) {
+int Run(const std::string& address, const std::string& way, int max_attempts,
+        int pause_ms) {
   ClientOptions options;
   options.connection.address = address;
   options.timeout = absl::Seconds(1);
@@ -55,12 +55,11 @@ int Run(const std::string& address, const std::string& way, int max_attempts) {
     std::cerr << client.status() << '\n';
     return 1;
   }
-  while (!InputHasEnded()) {
+  do {
     const absl::Status status =
         way == "async" ? StartAndWait(**client) : LookUp(**client);
     std::cout << (status.ok() ? "ok" : status.ToString()) << std::endl;
-    absl::SleepFor(kBetweenCalls);
-  }
+  } while (!InputEndsWithin(pause_ms));
   return 0;
 }
 
@@ -69,6 +68,10 @@ int Run(const std::string& address, const std::string& way, int max_attempts) {
 
 int main(int argc, char** argv) {
   int max_attempts = 0;
-  if (argc != 4 || !absl::SimpleAtoi(argv[3], &max_attempts)) return 2;
-  return gatherd::client::Run(argv[1], argv[2], max_attempts);
+  int pause_ms = 0;
+  if (argc != 5 || !absl::SimpleAtoi(argv[3], &max_attempts) ||
+      !absl::SimpleAtoi(argv[4], &pause_ms)) {
+    return 2;
+  }
+  return gatherd::client::Run(argv[1], argv[2], max_attempts, pause_ms);
 }

@@ -67,10 +67,10 @@ class PythonLoop(_Loop):
 class CppLoop(_Loop):
     """The program lookup_loop; `way` is "blocking" or "async"."""
 
-    def __init__(self, address, way, max_attempts):
+    def __init__(self, address, way, max_attempts, pause_ms=10):
         self._process = subprocess.Popen(
             [find_program("tests/client/lookup_loop"), address, way,
-             str(max_attempts)],
+             str(max_attempts), str(pause_ms)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         super().__init__()
 

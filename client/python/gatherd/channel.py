@@ -16,10 +16,11 @@ _INITIAL_RECONNECT_BACKOFF_MS = 50
 _MAX_RECONNECT_BACKOFF_MS = 2000
 
 # A server that vanishes without closing its connections is left after the sum
-# of these; after the second alone while calls are sent to it. gatherd takes a
-# ping every 10 s, however long no call was made.
-_KEEPALIVE_TIME_MS = 15_000
-_KEEPALIVE_TIMEOUT_MS = 5_000
+# of these; after the second alone while calls are sent to it. The first is
+# more than the 10 s that gatherd wants between pings, the second more than
+# twice the 5 s after which gRPC reads an answer that no call waits for.
+_KEEPALIVE_TIME_MS = 12_000
+_KEEPALIVE_TIMEOUT_MS = 12_000
 _UNLIMITED = 0
 
 # A server that comes back may have another address. gRPC asks for names anew
