@@ -59,6 +59,7 @@ class ApplicationImpl final : public Application {
         backend_(std::move(backend)),
         catalog_(std::move(catalog)),
         dispatcher_(backend_.make_dispatcher()),
+        unread_replies_(config.reply_timeout),
         admission_(config.max_inflight_bytes),
         metrics_(*catalog_, backend_.name, MakeGauges()),
         context_{*catalog_,
@@ -72,7 +73,6 @@ class ApplicationImpl final : public Application {
                  {config.max_message_bytes, config.max_keys_per_request},
                  backend_.reply_memory,
                  config.default_deadline,
-                 config.reply_timeout,
                  std::move(on_device_loss)},
         status_page_(context_,
                      {backend_.name, backend_.devices, backend_.links,
@@ -84,8 +84,7 @@ class ApplicationImpl final : public Application {
                  static_cast<uint32_t>(backend_.devices.size()), backend_.load),
         idle_memory_(admission_, kIdleTime, &ReturnFreedMemory),
         ticker_(kTickInterval, [this](absl::Time now) {
-          open_calls_.EndUnreadStreams(now - config_.reply_timeout);
-          unread_replies_.EndOverdue(now, config_.reply_timeout);
+          unread_replies_.EndOverdue(now);
           idle_memory_.Look(now);
           callback_threads_.KeepAwake();
         }) {}

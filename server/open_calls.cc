@@ -21,11 +21,6 @@ void OpenCalls::RemoveStream(IdlingCall* stream) {
   streams_.erase(stream);
 }
 
-void OpenCalls::EndUnreadStreams(absl::Time since) {
-  absl::MutexLock lock(&mutex_);
-  for (IdlingCall* stream : streams_) stream->EndIfUnread(since);
-}
-
 bool OpenCalls::Drain(absl::Time deadline) {
   while (num_open_.load(std::memory_order_acquire) > 0) {
     if (absl::Now() >= deadline) {

@@ -21,9 +21,6 @@ class IdlingCall {
 
   // Ends the call if it is idle. Does not wait.
   virtual void EndIfIdle() = 0;
-  // Ends the call if a reply has waited since `since` or longer for its client
-  // to take it. Does not wait.
-  virtual void EndIfUnread(absl::Time since) = 0;
 };
 
 class OpenCalls {
@@ -35,9 +32,6 @@ class OpenCalls {
   void AddStream(IdlingCall* stream);
   // Once it returns, nobody calls the stream any more.
   void RemoveStream(IdlingCall* stream);
-
-  // Ends the streams whose clients take no reply since `since`.
-  void EndUnreadStreams(absl::Time since);
 
   // Waits until no call is open: true, or until `deadline`, when it ends the
   // streams that are idle: false. New calls should be refused by then.

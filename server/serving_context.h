@@ -33,9 +33,6 @@ struct ServingContext {
   ReplyMemory reply_memory;
   // Of unary calls that carry none, and of each message on a stream.
   absl::Duration default_deadline;
-  // How long a reply may wait for its client to take it: each on a stream, and
-  // those of unary calls that carry no deadline.
-  absl::Duration reply_timeout;
   // Called with every error that is the loss of a device; see
   // core/base/device_loss.h. From any thread.
   std::function<void(const absl::Status&)> on_device_loss;

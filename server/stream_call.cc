@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "server/grpc_status.h"
-#include "server/unread_replies.h"
 
 namespace gatherd {
 
@@ -68,28 +67,24 @@ void StreamCall::OnOperationDone(const absl::Status& status) {
     End(status);
     return;
   }
-  {
-    absl::MutexLock lock(&mutex_);
-    write_start_ = absl::Now();
-  }
+  context_.unread_replies.Add(this, call_.c_call());
   StartWrite(&reply_);
 }
 
 void StreamCall::OnWriteDone(bool ok) {
-  std::unique_ptr<Operation> written;  // goes when the lock has gone
-  absl::Status end;
-  {
-    absl::MutexLock lock(&mutex_);
-    write_start_ = absl::InfiniteFuture();
-    end = unread_;
-    if (ok && end.ok()) {
-      written = std::move(operation_);
-      reply_.Clear();
-      ReadNext();
-      return;
-    }
+  if (!context_.unread_replies.Remove(this)) {
+    End(context_.unread_replies.error());
+    return;
   }
-  End(end.ok() ? absl::CancelledError("the caller has gone") : end);
+  if (!ok) {
+    End(absl::CancelledError("the caller has gone"));
+    return;
+  }
+  std::unique_ptr<Operation> written;  // goes when the lock has gone
+  absl::MutexLock lock(&mutex_);
+  written = std::move(operation_);
+  reply_.Clear();
+  ReadNext();
 }
 
 void StreamCall::OnCancel() {
@@ -107,13 +102,9 @@ void StreamCall::EndIfIdle() {
   Answer(absl::UnavailableError("the server is draining"));
 }
 
-void StreamCall::EndIfUnread(absl::Time since) {
-  absl::MutexLock lock(&mutex_);
-  if (write_start_ > since || !unread_.ok()) return;
-  unread_ = UnreadReplyError(context_.reply_timeout);
+// OnWriteDone does the rest.
+void StreamCall::OnUnread() {
   context_.metrics.requests().Rejected(Rejection::kDeadline);
-  // OnWriteDone does the rest, on another thread.
-  TakeReplyBack(call_.c_call(), unread_);
 }
 
 void StreamCall::End(const absl::Status& status) {

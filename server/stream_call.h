@@ -15,6 +15,7 @@
 #include "server/call_clock.h"
 #include "server/operation.h"
 #include "server/serving_context.h"
+#include "server/unread_replies.h"
 
 namespace gatherd {
 
@@ -22,7 +23,8 @@ namespace gatherd {
 // reaction.
 class StreamCall final
     : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
-      private IdlingCall {
+      private IdlingCall,
+      private ReplyingCall {
  public:
   static grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* Start(
       const ServingContext& context, RpcMethod method,
@@ -37,7 +39,7 @@ class StreamCall final
   void OnCancel() override;
   void OnDone() override;
   void EndIfIdle() override;
-  void EndIfUnread(absl::Time since) override;
+  void OnUnread() override;
 
   // gRPC runs no reaction inside StartRead, so holding the lock is safe.
   void ReadNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -61,10 +63,6 @@ class StreamCall final
   // Of the message at hand, until its reply is written.
   std::unique_ptr<Operation> operation_ ABSL_GUARDED_BY(mutex_);
   bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
-  // Since when the reply at hand is being written; not while none is.
-  absl::Time write_start_ ABSL_GUARDED_BY(mutex_) = absl::InfiniteFuture();
-  // What the stream ends with because its client did not take a reply.
-  absl::Status unread_ ABSL_GUARDED_BY(mutex_);
   // Nothing is started on the stream once this is set.
   bool ended_ ABSL_GUARDED_BY(mutex_) = false;
 };

@@ -43,16 +43,15 @@ grpc::ServerUnaryReactor* UnaryCall::Start(const ServingContext& context,
 
 void UnaryCall::End(const absl::Status& status) {
   clock_.Handled(status);
-  if (deadline_ == absl::InfiniteFuture()) {
-    end_ = absl::Now();
-    context_.unread_replies.Add(this);
-  }
+  // gRPC ends a call at its deadline, whoever takes the reply.
+  watched_ = deadline_ == absl::InfiniteFuture();
+  if (watched_) context_.unread_replies.Add(this, call_.c_call());
   Finish(ToGrpcStatus(status));
 }
 
-void UnaryCall::OnUnread(const absl::Status& error) {
+void UnaryCall::OnUnread() {
   context_.metrics.requests().Rejected(Rejection::kDeadline);
-  clock_.Unread(error);
+  clock_.Unread(context_.unread_replies.error());
 }
 
 void UnaryCall::OnCancel() { operation_->Cancel(); }
@@ -72,7 +71,7 @@ void UnaryCall::CountWithoutMessage() {
 
 void UnaryCall::OnDone() {
   if (lacks_message_) CountWithoutMessage();
-  if (deadline_ == absl::InfiniteFuture()) context_.unread_replies.Remove(this);
+  if (watched_) context_.unread_replies.Remove(this);
   OpenCalls& open_calls = context_.open_calls;
   delete this;
   open_calls.Closed();

@@ -19,7 +19,7 @@ namespace gatherd {
 
 // Owns itself: gRPC ends it by OnDone, which comes after Finish, the handler's
 // return and OnCancel.
-class UnaryCall final : public grpc::ServerUnaryReactor, private UnreadReply {
+class UnaryCall final : public grpc::ServerUnaryReactor, private ReplyingCall {
  public:
   // The buffers are gRPC's and live as long as the call.
   static grpc::ServerUnaryReactor* Start(const ServingContext& context,
@@ -38,9 +38,7 @@ class UnaryCall final : public grpc::ServerUnaryReactor, private UnreadReply {
   // a thread of their own: two switches of threads a call. gRPC calls this no
   // API; should it go, `override` says so, and nothing but time is lost.
   bool InternalInlineable() override { return true; }
-  absl::Time since() const override { return end_; }
-  grpc_call* call() const override { return call_.c_call(); }
-  void OnUnread(const absl::Status& error) override;
+  void OnUnread() override;
   void End(const absl::Status& status);
   // Known once the call is done: its caller cancelled it or its deadline passed
   // while the message was on its way, or there is none.
@@ -52,7 +50,7 @@ class UnaryCall final : public grpc::ServerUnaryReactor, private UnreadReply {
   CallClock clock_;
   const std::unique_ptr<Operation> operation_;
   bool lacks_message_ = false;
-  absl::Time end_;  // of a call without a deadline
+  bool watched_ = false;  // by UnreadReplies
 };
 
 }  // namespace gatherd

@@ -5,62 +5,71 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 
 namespace gatherd {
+namespace {
 
-absl::Status UnreadReplyError(absl::Duration timeout) {
+absl::Status UnreadError(absl::Duration timeout) {
   return absl::DeadlineExceededError(
       absl::StrCat("the client did not take a reply within ",
                    absl::FormatDuration(timeout), " (server.reply_timeout)"));
 }
 
-void TakeReplyBack(grpc_call* call, const absl::Status& error) {
+// A status that is sent would come after the reply, in the client's buffers:
+// this takes back what has not left.
+void Cancel(grpc_call* call, const absl::Status& error) {
   grpc_call_cancel_with_status(call,
                                static_cast<grpc_status_code>(error.code()),
                                std::string(error.message()).c_str(), nullptr);
 }
 
-void UnreadReplies::Add(UnreadReply* reply) {
-  Shard& shard = ShardOf(reply);
+}  // namespace
+
+UnreadReplies::UnreadReplies(absl::Duration timeout)
+    : timeout_(timeout), error_(UnreadError(timeout)) {}
+
+void UnreadReplies::Add(ReplyingCall* call, grpc_call* handle) {
+  const Waiting waiting{absl::Now(), handle};
+  Shard& shard = ShardOf(call);
   absl::MutexLock lock(&shard.mutex);
-  shard.replies.insert(reply);
+  shard.waiting[call] = waiting;
 }
 
-void UnreadReplies::Remove(UnreadReply* reply) {
-  Shard& shard = ShardOf(reply);
+bool UnreadReplies::Remove(ReplyingCall* call) {
+  Shard& shard = ShardOf(call);
   absl::MutexLock lock(&shard.mutex);
-  shard.replies.erase(reply);
+  return shard.waiting.erase(call) > 0;
 }
 
-void UnreadReplies::EndOverdue(absl::Time now, absl::Duration timeout) {
-  const absl::Time since = now - timeout;
-  const absl::Status error = UnreadReplyError(timeout);
+void UnreadReplies::EndOverdue(absl::Time now) {
+  const absl::Time since = now - timeout_;
   // Ended without the lock, since that may run the calls' last reactions, which
   // call Remove, on this thread. References keep them until then.
   std::vector<grpc_call*> overdue;
   for (Shard& shard : shards_) {
     absl::MutexLock lock(&shard.mutex);
-    for (auto it = shard.replies.begin(); it != shard.replies.end();) {
-      UnreadReply& reply = **it;
-      if (reply.since() > since) {
+    for (auto it = shard.waiting.begin(); it != shard.waiting.end();) {
+      const auto [call, waiting] = *it;
+      if (waiting.since > since) {
         ++it;
         continue;
       }
-      reply.OnUnread(error);
-      overdue.push_back(reply.call());
-      grpc_call_ref(overdue.back());
-      shard.replies.erase(it++);
+      call->OnUnread();
+      grpc_call_ref(waiting.handle);
+      overdue.push_back(waiting.handle);
+      shard.waiting.erase(it++);
     }
   }
-  for (grpc_call* call : overdue) {
-    TakeReplyBack(call, error);
-    grpc_call_unref(call);
+  for (grpc_call* handle : overdue) {
+    Cancel(handle, error_);
+    grpc_call_unref(handle);
   }
 }
 
-UnreadReplies::Shard& UnreadReplies::ShardOf(const UnreadReply* reply) {
+UnreadReplies::Shard& UnreadReplies::ShardOf(const ReplyingCall* call) {
   // The lowest bits are alike in all that the heap gives out.
-  return shards_[reinterpret_cast<uintptr_t>(reply) / 256 % kNumShards];
+  return shards_[reinterpret_cast<uintptr_t>(call) / 256 % kNumShards];
 }
 
 }  // namespace gatherd

@@ -1,5 +1,6 @@
-// The replies of unary calls that have been handed to gRPC and may have to
-// wait for ever: their clients take nothing, and no deadline ends the calls.
+// The replies that have been handed to gRPC and that their clients have not
+// taken. Whoever takes nothing would otherwise hold the memory of replies for
+// as long as the call lives, a stream or a call without a deadline for ever.
 // Thread-safe.
 #ifndef GATHERD_SERVER_UNREAD_REPLIES_H_
 #define GATHERD_SERVER_UNREAD_REPLIES_H_
@@ -11,52 +12,58 @@
 
 #include "absl/base/optimization.h"
 #include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_set.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 
 namespace gatherd {
 
-// What a call ends with whose reply was not taken within `timeout`.
-absl::Status UnreadReplyError(absl::Duration timeout);
-
-// Ends `call` with `error`. A status that is sent would come after the reply,
-// in the client's buffers: this takes back what has not left.
-void TakeReplyBack(grpc_call* call, const absl::Status& error);
-
-class UnreadReply {
+// A call with a reply on its way.
+class ReplyingCall {
  public:
-  virtual ~UnreadReply() = default;
+  virtual ~ReplyingCall() = default;
 
-  // Since when it waits. Does not change while it is watched.
-  virtual absl::Time since() const = 0;
-  // The call that it ends.
-  virtual grpc_call* call() const = 0;
-  // Told before its call ends with `error`. Does not wait.
-  virtual void OnUnread(const absl::Status& error) = 0;
+  // The call is about to be ended for its reply. Does not wait, and does
+  // nothing to the call: gRPC goes on with its reactions.
+  virtual void OnUnread() = 0;
 };
 
 class UnreadReplies {
  public:
-  void Add(UnreadReply* reply);
-  // Once it returns, nobody uses the reply any more.
-  void Remove(UnreadReply* reply);
+  // A reply may wait for `timeout`.
+  explicit UnreadReplies(absl::Duration timeout);
 
-  // Ends the calls of those that have waited for `timeout` at `now`.
-  void EndOverdue(absl::Time now, absl::Duration timeout);
+  absl::Duration timeout() const { return timeout_; }
+  // What calls end with whose replies were not taken in time.
+  const absl::Status& error() const { return error_; }
+
+  // From now on a reply of `call` waits: before gRPC is handed it.
+  void Add(ReplyingCall* call, grpc_call* handle);
+  // It does not wait any more: gRPC is done with it. False if it has waited too
+  // long; `call` ends for that. Once this returns nobody uses `call`.
+  bool Remove(ReplyingCall* call);
+
+  // Ends the calls whose replies have waited too long.
+  void EndOverdue(absl::Time now);
 
  private:
   // By address, so that calls on different threads seldom meet.
   static constexpr size_t kNumShards = 16;
 
+  struct Waiting {
+    absl::Time since;
+    grpc_call* handle;
+  };
   struct ABSL_CACHELINE_ALIGNED Shard {
     absl::Mutex mutex;
-    absl::flat_hash_set<UnreadReply*> replies ABSL_GUARDED_BY(mutex);
+    absl::flat_hash_map<ReplyingCall*, Waiting> waiting ABSL_GUARDED_BY(mutex);
   };
 
-  Shard& ShardOf(const UnreadReply* reply);
+  Shard& ShardOf(const ReplyingCall* call);
 
+  const absl::Duration timeout_;
+  const absl::Status error_;
   std::array<Shard, kNumShards> shards_;
 };
 
