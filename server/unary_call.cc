@@ -43,8 +43,9 @@ grpc::ServerUnaryReactor* UnaryCall::Start(const ServingContext& context,
 
 void UnaryCall::End(const absl::Status& status) {
   clock_.Handled(status);
-  // gRPC ends a call at its deadline, whoever takes the reply.
-  watched_ = deadline_ == absl::InfiniteFuture();
+  // gRPC ends a call at its deadline, whoever takes the reply: most calls need
+  // no watching and no lock for it.
+  watched_ = deadline_ > absl::Now() + context_.unread_replies.timeout();
   if (watched_) context_.unread_replies.Add(this, call_.c_call());
   Finish(ToGrpcStatus(status));
 }

@@ -1,6 +1,6 @@
 // The replies that have been handed to gRPC and that their clients have not
 // taken. Whoever takes nothing would otherwise hold the memory of replies for
-// as long as the call lives, a stream or a call without a deadline for ever.
+// as long as the call lives: as long as it likes, if need be for ever.
 // Thread-safe.
 #ifndef GATHERD_SERVER_UNREAD_REPLIES_H_
 #define GATHERD_SERVER_UNREAD_REPLIES_H_

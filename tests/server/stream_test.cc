@@ -180,7 +180,10 @@ TEST_CASE("a unary reply that no client takes is ended and gives its bytes") {
   Config config = TestConfig({HashedSpec("words", 1024, 10)});
   config.server.reply_timeout = absl::Milliseconds(500);
   TestServer server(config);
-  UnreadLookup lookup(server, 5000);
+  // None, and one that is no protection.
+  const absl::Time deadline =
+      GENERATE(absl::InfiniteFuture(), absl::Now() + absl::Hours(24));
+  UnreadLookup lookup(server, 5000, deadline);
   REQUIRE(server.MetricBecomes(kUnarySuccesses, 1));
   CHECK(server.Metric(kInflightBytes) > 20e6);
   REQUIRE(server.MetricBecomes(kInflightBytes, 0));
@@ -193,13 +196,23 @@ TEST_CASE("a unary reply that no client takes is ended and gives its bytes") {
   CHECK_THAT(status.error_message(), Contains("server.reply_timeout"));
 }
 
-TEST_CASE("a unary reply has until its call's deadline if there is one") {
+TEST_CASE("a unary reply that is not taken is ended by an early deadline") {
+  Config config = TestConfig({HashedSpec("words", 1024, 10)});
+  TestServer server(config);
+  UnreadLookup lookup(server, 5000, absl::Now() + absl::Seconds(2));
+  REQUIRE(server.MetricBecomes(kUnarySuccesses, 1));
+  REQUIRE(server.MetricBecomes(kInflightBytes, 0));
+  CHECK(lookup.Finish().error_code() == grpc::StatusCode::DEADLINE_EXCEEDED);
+}
+
+TEST_CASE("a unary reply that is taken late but in time is not ended") {
   Config config = TestConfig({HashedSpec("words", 256, 10)});
-  config.server.reply_timeout = absl::Milliseconds(50);
+  config.server.reply_timeout = absl::Seconds(30);
   TestServer server(config);
   // 3 MiB: less than what a client takes, more than any window.
-  UnreadLookup lookup(server, 3000, absl::Now() + absl::Minutes(1));
+  UnreadLookup lookup(server, 3000);
   REQUIRE(server.MetricBecomes(kUnarySuccesses, 1));
+  // Some looks at what waits.
   absl::SleepFor(absl::Milliseconds(800));
   v1::LookupResponse response;
   CHECK(lookup.Read(&response));
