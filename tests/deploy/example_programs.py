@@ -45,9 +45,11 @@ class ExamplePrograms:
             names = f"{folder}/hosts"
             with open(names, "w", encoding="utf-8") as file:
                 file.writelines(f"{host} words\n" for host in hosts)
+            # Without a file in /tmp named by a number of process, which is
+            # not the only one of that number where sandboxes number their own.
             self._start("Follow.java", [
-                "java", f"-Djdk.net.hosts.file={names}", "-cp",
-                ":".join(_JAVA_CLASSES), f"{_FOLDER}/Follow.java"],
+                "java", "-XX:-UsePerfData", f"-Djdk.net.hosts.file={names}",
+                "-cp", ":".join(_JAVA_CLASSES), f"{_FOLDER}/Follow.java"],
                         f"dns:///words:{port}")
 
     def _start(self, name, command, target):

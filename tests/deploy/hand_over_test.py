@@ -174,7 +174,7 @@ class HandOverTest(unittest.TestCase):
               f"hand-overs, {len(callers.failures)} failed, the longest took "
               f"{callers.longest_s * 1e3:.0f} ms")
         self.assertEqual([], [str(failure) for failure in callers.failures])
-        self.assertGreater(callers.num_calls, 100 * NUM_HAND_OVERS)
+        self.assertGreater(callers.num_calls, 25 * NUM_HAND_OVERS)
 
     def test_python_client(self):
         self.assert_lost_nothing("python")
@@ -189,10 +189,10 @@ class HandOverTest(unittest.TestCase):
               f"{run['update']['calls']} updates")
         self.assertEqual({}, run["errors"])
         for kind in ("lookup", "update"):
-            self.assertGreater(run[kind]["calls"], 500)
+            self.assertGreater(run[kind]["calls"], 100)
 
     def assert_program_lost_nothing(self, name):
-        assert_lost_nothing(name, self.printed[name], min_calls=500)
+        assert_lost_nothing(name, self.printed[name], min_calls=100)
 
     def test_python_example(self):
         self.assert_program_lost_nothing("follow.py")
