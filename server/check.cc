@@ -104,7 +104,7 @@ std::string MemoryDocument(std::string_view backend,
 void WarnOfMissing(const std::string& table, const std::string& path,
                    std::vector<std::string>& warnings) {
   if (path.empty() || access(path.c_str(), R_OK) == 0) return;
-  warnings.push_back("table `" + table + "`: " + path +
+  warnings.push_back("table \"" + table + "\": " + path +
                      " cannot be read: " + std::strerror(errno));
 }
 

@@ -82,8 +82,8 @@ absl::Status ReadTables(const ConfigValue& value, Config& config) {
     if (auto status = ReadTable(item, table); !status.ok()) return status;
     if (!names.insert(table.table.name).second) {
       return item.Find("name")->position.Error(
-          "table `" + table.table.name +
-          "` is configured twice; allowed: one table of a name");
+          "table \"" + table.table.name +
+          "\" is configured twice; allowed: one table of a name");
     }
     config.tables.push_back(std::move(table));
   }

@@ -56,7 +56,7 @@ absl::StatusOr<std::unique_ptr<Catalog>> Catalog::Create(
     auto entry = std::make_unique<CatalogEntry>(spec, catalog->entries_.size());
     if (!catalog->by_name_.emplace(spec.table.name, entry.get()).second) {
       return absl::AlreadyExistsError(
-          absl::StrCat("table '", spec.table.name, "' stands twice"));
+          absl::StrCat("table \"", spec.table.name, "\" stands twice"));
     }
     catalog->entries_.push_back(std::move(entry));
   }

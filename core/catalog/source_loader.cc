@@ -86,7 +86,7 @@ bool ParallelLoad::TakeBlock(uint64_t* index) {
   if (next_block_ == reader_.num_blocks() || !status_.ok()) return false;
   if (cancelled) {
     status_ = absl::CancelledError(
-        absl::StrCat("loading table '", table_.spec().name, "' was stopped"));
+        absl::StrCat("loading table \"", table_.spec().name, "\" was stopped"));
     return false;
   }
   *index = next_block_++;

@@ -40,14 +40,14 @@ absl::StatusOr<NpyFile> OpenRows(const std::string& path,
   if (file->row_elements() != spec.dim) {
     return Refuse(header, absl::StrCat("shape ", file->header().ShapeText(),
                                        " has rows of ", file->row_elements(),
-                                       " elements, table '", spec.name,
-                                       "' has dim ", spec.dim));
+                                       " elements, table \"", spec.name,
+                                       "\" has dim ", spec.dim));
   }
   if (spec.key_space == KeySpace::kDense && file->num_rows() > spec.rows()) {
     return Refuse(PlaceIn(*file, spec.rows()),
                   absl::StrCat("shape ", file->header().ShapeText(), " has ",
-                               file->num_rows(), " rows, table '", spec.name,
-                               "' has ", spec.rows(),
+                               file->num_rows(), " rows, table \"", spec.name,
+                               "\" has ", spec.rows(),
                                " (`rows` of its last "
                                "tier)"));
   }
@@ -88,13 +88,13 @@ absl::StatusOr<SourceReader> SourceReader::Open(const SourceSpec& source,
   const bool needs_keys = spec.key_space == KeySpace::kHashed;
   if (needs_keys && source.keys_path.empty()) {
     return Refuse(source.rows_path,
-                  absl::StrCat("table '", spec.name,
-                               "' is hashed: its source needs `keys`"));
+                  absl::StrCat("table \"", spec.name,
+                               "\" is hashed: its source needs `keys`"));
   }
   if (!needs_keys && !source.keys_path.empty()) {
     return Refuse(source.keys_path,
-                  absl::StrCat("table '", spec.name,
-                               "' is dense: its source has no `keys`, they "
+                  absl::StrCat("table \"", spec.name,
+                               "\" is dense: its source has no `keys`, they "
                                "are the row numbers"));
   }
   absl::StatusOr<NpyFile> rows = OpenRows(source.rows_path, spec);

@@ -32,8 +32,8 @@ absl::Status PlanTables(absl::Span<const TableSpec> specs,
         AlignUp(TableState::BytesPerDevice(*layout), VmmArena::kAlignment));
     if (!sum.has_value()) {
       return absl::InvalidArgumentError(
-          absl::StrCat("table '", spec.name,
-                       "': the gpu tiers take more than 2^64 bytes together"));
+          absl::StrCat("table \"", spec.name,
+                       "\": the gpu tiers take more than 2^64 bytes together"));
     }
     options->table_bytes_per_device = *sum;
     options->write_shapes.push_back(ShapeOfWrites(spec, *layout));

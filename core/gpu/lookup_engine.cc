@@ -154,7 +154,7 @@ absl::Status LookupEngine::CheckBags(const LookupJob& job) const {
                                                       : batch.keys.size();
       if (end - batch.offsets[i] <= max_keys) continue;
       return absl::InvalidArgumentError(absl::StrCat(
-          "table '", segment.table->spec().name, "': a bag of ",
+          "table \"", segment.table->spec().name, "\": a bag of ",
           end - batch.offsets[i], " keys; at most ", max_keys, " are allowed"));
     }
   }

@@ -67,7 +67,7 @@ absl::StatusOr<std::vector<uint64_t>> CountNew(GpuNode& node, TableState& table,
 absl::Status TableFull(const TableState& table, uint64_t num_new,
                        uint64_t num_rows) {
   return absl::ResourceExhaustedError(absl::StrCat(
-      "table '", table.spec.name, "' is full: the update brings ", num_new,
+      "table \"", table.spec.name, "\" is full: the update brings ", num_new,
       " new keys to ", num_rows, " rows, of which `rows` allows ",
       table.spec.rows(), " and `eviction: none` lets none go"));
 }
@@ -75,7 +75,7 @@ absl::Status TableFull(const TableState& table, uint64_t num_new,
 absl::Status DeviceFull(const TableState& table, DeviceId device,
                         uint64_t num_new, uint64_t num_rows) {
   return absl::ResourceExhaustedError(absl::StrCat(
-      "table '", table.spec.name, "' is full on device ", Ordinal(device),
+      "table \"", table.spec.name, "\" is full on device ", Ordinal(device),
       ": the update brings ", num_new, " new keys to ", num_rows,
       " rows there, where ", table.layout.rows_per_shard, " of the ",
       table.spec.rows(),

@@ -23,7 +23,7 @@ absl::StatusOr<uint64_t> RowEvictor::MakeRoom(StepRunner& runner,
     if (!gone.ok()) return gone.status();
     if (*gone == 0) {
       return absl::InternalError(
-          absl::StrCat("table '", table_.spec.name, "': ", wanted,
+          absl::StrCat("table \"", table_.spec.name, "\": ", wanted,
                        " rows should make room and none could be found"));
     }
     sum += *gone;

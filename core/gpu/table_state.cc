@@ -58,7 +58,7 @@ absl::StatusOr<std::unique_ptr<TableState>> TableState::Create(
   if (!block.ok()) {
     return absl::Status(
         block.status().code(),
-        absl::StrCat("table '", spec.name, "': ", block.status().message()));
+        absl::StrCat("table \"", spec.name, "\": ", block.status().message()));
   }
   std::unique_ptr<TableState> state(
       new TableState(spec, *layout, *std::move(block), OffsetsOf(*layout)));

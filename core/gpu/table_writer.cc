@@ -205,8 +205,8 @@ absl::Status TableWriter::NoPlace(const StepRunner& runner) const {
     num_failed += runner.counters(shard).num_failed;
   }
   return absl::InternalError(absl::StrCat(
-      "table '", table_.spec.name, "': its index has no place for ", num_failed,
-      " keys, at ", table_.num_rows(), " of ", table_.spec.rows(),
+      "table \"", table_.spec.name, "\": its index has no place for ",
+      num_failed, " keys, at ", table_.num_rows(), " of ", table_.spec.rows(),
       " rows; the update was given up part way"));
 }
 

@@ -45,7 +45,7 @@ absl::Status TooManyRows(const TableSpec& spec, uint64_t number,
                          const char* things, uint64_t limit,
                          uint32_t num_devices) {
   return absl::InvalidArgumentError(absl::StrCat(
-      "table '", spec.name, "': `rows` of tier gpu is ",
+      "table \"", spec.name, "\": `rows` of tier gpu is ",
       spec.tiers.front().rows, ", which makes ", number, " ", things,
       " on each of ", num_devices, " GPUs; at most ", limit, " are allowed"));
 }
@@ -75,20 +75,20 @@ absl::Status CheckGpuTableSpec(const TableSpec& spec) {
   const TierSpec& tier = spec.tiers.front();
   if (!IsOnGpu(spec)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("table '", spec.name, "': its first tier is ",
+        absl::StrCat("table \"", spec.name, "\": its first tier is ",
                      std::string(TierKindName(tier.kind)), ", not gpu"));
   }
   if (spec.tiers.size() > 1) {
     return absl::UnimplementedError(absl::StrCat(
-        "table '", spec.name, "': `tiers` has gpu above ",
+        "table \"", spec.name, "\": `tiers` has gpu above ",
         std::string(TierKindName(spec.tiers[1].kind)),
         "; this version has no caches on GPUs: allowed is gpu alone, or host "
         "alone, or devices: cpu, where tiers are one"));
   }
   if (tier.spread == Spread::kReplicated) {
     return absl::UnimplementedError(absl::StrCat(
-        "table '", spec.name,
-        "': `spread` of its only tier is replicated, which is for caches; "
+        "table \"", spec.name,
+        "\": `spread` of its only tier is replicated, which is for caches; "
         "allowed is sharded"));
   }
   return absl::OkStatus();
@@ -98,7 +98,7 @@ absl::StatusOr<GpuTableLayout> PlanGpuTable(const TableSpec& spec,
                                             uint32_t num_devices) {
   if (spec.tiers.empty() || !IsOnGpu(spec)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("table '", spec.name, "': `tiers` begins with no gpu"));
+        absl::StrCat("table \"", spec.name, "\": `tiers` begins with no gpu"));
   }
   const bool is_cache = spec.tiers.size() > 1;
   GpuTableLayout layout;
@@ -140,7 +140,7 @@ absl::StatusOr<GpuTableLayout> PlanGpuTable(const TableSpec& spec,
       !AddArray(evicts ? listed_slots : 0, kStampBytes, &layout.stamps_bytes,
                 sum)) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "table '", spec.name, "': a GPU's part has more than 2^64 bytes"));
+        "table \"", spec.name, "\": a GPU's part has more than 2^64 bytes"));
   }
   return layout;
 }

@@ -61,7 +61,7 @@ size_t BatchKeys::Home(int64_t key) const {
 absl::Status CheckNumKeys(const TableSpec& spec, size_t num_keys) {
   if (num_keys < BatchKeys::kMaxKeys) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("table '", spec.name, "': a batch of ", num_keys,
+      absl::StrCat("table \"", spec.name, "\": a batch of ", num_keys,
                    " keys; at most ", BatchKeys::kMaxKeys - 1, " are allowed"));
 }
 

@@ -15,9 +15,10 @@ absl::StatusOr<std::unique_ptr<Table>> CreateCpuTable(const TableSpec& spec) {
   if (!status.ok()) return status;
   for (const TierSpec& tier : spec.tiers) {
     if (tier.kind == TierKind::kGpu || tier.kind == TierKind::kHost) continue;
-    return absl::UnimplementedError(absl::StrCat(
-        "table '", spec.name, "': tier ", std::string(TierKindName(tier.kind)),
-        " is not supported yet; gpu and host are"));
+    return absl::UnimplementedError(
+        absl::StrCat("table \"", spec.name, "\": tier ",
+                     std::string(TierKindName(tier.kind)),
+                     " is not supported yet; gpu and host are"));
   }
   auto storage = TableStorage::Create(spec);
   if (!storage.ok()) return storage.status();

@@ -34,7 +34,7 @@ absl::Status RowWriter::CheckRoom(absl::Span<const UpdateBatch> batches,
   const uint64_t num_new = CountNew(batches, keys);
   if (num_new <= spec.rows() - num_rows) return absl::OkStatus();
   return absl::ResourceExhaustedError(absl::StrCat(
-      "table '", spec.name, "' is full: the update brings ", num_new,
+      "table \"", spec.name, "\" is full: the update brings ", num_new,
       " new keys to ", num_rows, " rows, of which `rows` allows ", spec.rows(),
       " and `eviction: none` lets none go"));
 }

@@ -24,11 +24,11 @@ std::string Name(Eviction eviction) {
   return std::string(EvictionName(eviction));
 }
 
-// "table 'x': `setting` ..." in one form for all refusals.
+// table "x": `setting` ..., in one form for all refusals.
 template <typename... Parts>
 absl::Status Refuse(const TableSpec& spec, const Parts&... parts) {
   return absl::InvalidArgumentError(
-      absl::StrCat("table '", spec.name, "': ", parts...));
+      absl::StrCat("table \"", spec.name, "\": ", parts...));
 }
 
 absl::Status CheckName(const TableSpec& spec) {

@@ -44,7 +44,7 @@ Parts PartsOf(const TableSpec& spec) {
 absl::Status NoMemory(const TableSpec& spec, uint64_t needed,
                       uint64_t available) {
   return absl::ResourceExhaustedError(
-      absl::StrCat("table '", spec.name, "': ", spec.rows(), " rows of ",
+      absl::StrCat("table \"", spec.name, "\": ", spec.rows(), " rows of ",
                    spec.row_bytes(), " bytes take ", needed, " bytes (",
                    HumanBytes(needed), ") of memory; the machine has ",
                    available, " (", HumanBytes(available), ") left"));

@@ -140,7 +140,7 @@ tables:
     const std::vector<std::string> warnings =
         CheckWarnings(Parse(devices, tables));
     REQUIRE(warnings.size() == 1);
-    CHECK(warnings[0].find("table 't': `tiers` has gpu above host") == 0);
+    CHECK(warnings[0].find("table \"t\": `tiers` has gpu above host") == 0);
     CHECK(warnings[0].find(outcome) != std::string::npos);
   }
 }
@@ -152,7 +152,7 @@ tables:
      source: {rows: /dev/null, keys: /no/keys.npy}}
 )");
   CHECK(CheckWarnings(config) ==
-        std::vector<std::string>{"table `t`: /no/keys.npy cannot be read: No "
+        std::vector<std::string>{"table \"t\": /no/keys.npy cannot be read: No "
                                  "such file or directory"});
 }
 

@@ -221,7 +221,7 @@ TEST_CASE("Refused: the list of tables", "[config]") {
        "missing_key_policy, read_only, source"},
       {"tables:\n  - name: a\n    dim: 1\n    tiers: [{gpu: {rows: 1}}]\n"
        "  - dim: 1\n    tiers: [{gpu: {rows: 1}}]\n    name: a\n",
-       "7:11: table `a` is configured twice; allowed: one table of a name"},
+       "7:11: table \"a\" is configured twice; allowed: one table of a name"},
       {"tables:\n  - dim: 1\n    tiers: [{gpu: {rows: 1}}]\n",
        "2:5: the table lacks the key `name`; allowed: 1 to 128 of the "
        "characters A-Z a-z 0-9 _ . -"},

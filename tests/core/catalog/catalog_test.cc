@@ -67,7 +67,7 @@ TEST_CASE("A name stands once in a catalog") {
   const auto catalog = Catalog::Create(specs);
   CHECK(absl::IsAlreadyExists(catalog.status()));
   CHECK_THAT(std::string(catalog.status().message()),
-             Catch::Matchers::Contains("'a'"));
+             Catch::Matchers::Contains("\"a\""));
 }
 
 TEST_CASE("A table is published once it is made") {

@@ -62,7 +62,7 @@ absl::StatusOr<std::unique_ptr<PreparedUpdate>> MapTable::PrepareUpdate(
   }
   if (rows_.size() + added.size() > spec_.rows()) {
     return absl::ResourceExhaustedError(
-        absl::StrCat("table '", spec_.name, "' is full"));
+        absl::StrCat("table \"", spec_.name, "\" is full"));
   }
   return std::make_unique<Prepared>(this, std::move(turn), batches);
 }

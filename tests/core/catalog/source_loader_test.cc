@@ -216,18 +216,19 @@ TEST_CASE("Files that do not fit the table are refused, naming both") {
     MapTable wide(MapTableSpec(3, 10));
     const std::string refusal = Refusal({rows, keys}, wide);
     CHECK_THAT(refusal, StartsWith(rows + ": offset "));
-    CHECK_THAT(refusal, Contains("2 elements") && Contains("'map' has dim 3"));
+    CHECK_THAT(refusal,
+               Contains("2 elements") && Contains("\"map\" has dim 3"));
   }
   SECTION("more rows than a dense table") {
     const std::string refusal = Refusal({rows, ""}, dense);
     CHECK_THAT(refusal, StartsWith(rows + ": offset 144: "));
-    CHECK_THAT(refusal, Contains("3 rows") && Contains("'map' has 2"));
+    CHECK_THAT(refusal, Contains("3 rows") && Contains("\"map\" has 2"));
     CHECK(dense.rows().empty());
   }
   SECTION("more keys than a hashed table") {
     const std::string refusal = Refusal({rows, keys}, hashed);
     CHECK_THAT(refusal, StartsWith(rows + ": offset 128: row 0"));
-    CHECK_THAT(refusal, Contains("'map' is full"));
+    CHECK_THAT(refusal, Contains("\"map\" is full"));
   }
   SECTION("another number of keys than rows") {
     const std::string two = WriteKeys<int64_t>("<i8", {1, 2});

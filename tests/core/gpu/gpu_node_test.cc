@@ -94,7 +94,7 @@ TEST_CASE("a table that the node has no room for is refused with numbers") {
   larger.tiers[0].rows = 10'000'000;
   auto table = GpuTable::Create(**node, larger);
   CHECK(absl::IsResourceExhausted(table.status()));
-  CHECK(std::string(table.status().message()).find("table 't'") == 0);
+  CHECK(std::string(table.status().message()).find("table \"t\"") == 0);
 }
 
 }  // namespace gatherd

@@ -391,7 +391,7 @@ TEST_CASE("a bag of more keys than a context has room for is refused") {
     } else {
       CHECK(absl::IsInvalidArgument(job.status));
       CHECK(job.status.message() ==
-            "table 't': a bag of 1001 keys; at most 1000 are allowed");
+            "table \"t\": a bag of 1001 keys; at most 1000 are allowed");
     }
   }
 }

@@ -101,8 +101,9 @@ TEST_CASE("a device's part that is full is refused by its number") {
   }
   const auto refused = rig.SetToKeys(keys).status();
   CHECK(absl::IsResourceExhausted(refused));
-  CHECK_THAT(std::string(refused.message()),
-             Contains("'words' is full on device 1") && Contains("to 0 rows"));
+  CHECK_THAT(
+      std::string(refused.message()),
+      Contains("\"words\" is full on device 1") && Contains("to 0 rows"));
   keys.pop_back();
   CHECK(rig.SetToKeys(keys)->num_inserted == room);
   CHECK(rig.state().rows_of_shard[0] == 0);

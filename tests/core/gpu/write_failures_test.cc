@@ -70,7 +70,7 @@ TEST_CASE("if no place is found the write fails, and the table does not") {
   const auto failed = rig.SetToKeys({2, 3, 4}).status();
   CHECK(absl::IsInternal(failed));
   CHECK_THAT(std::string(failed.message()),
-             Contains("'words'") && Contains("no place for 1 keys") &&
+             Contains("\"words\"") && Contains("no place for 1 keys") &&
                  Contains("2 of 100 rows"));
   CHECK(num_left == 0);
   CHECK(rig.Read({1, 2, 3, 4}) == std::vector<float>{1, 2, -1, -1});

@@ -44,7 +44,7 @@ TEST_CASE("Tables that the CUDA backend has not got are refused by name") {
   spec.tiers[0].spread = Spread::kSharded;
   spec.tiers.push_back({.kind = TierKind::kHost, .rows = 5000});
   CHECK(std::string(CheckGpuTableSpec(spec).message())
-            .find("table 'words': `tiers` has gpu above host") == 0);
+            .find("table \"words\": `tiers` has gpu above host") == 0);
 }
 
 TEST_CASE("A dense table takes its padded rows and no more") {
@@ -152,7 +152,7 @@ TEST_CASE("Shards of a hashed table have room for chance") {
 TEST_CASE("A shard whose index cannot be numbered is refused") {
   TableSpec spec = Spec(KeySpace::kHashed, DataType::kFloat32, 1,
                         {{TierKind::kGpu, kMaxTierRows}});
-  CHECK_THAT(Refusal(spec, 1), Contains("'words'") &&
+  CHECK_THAT(Refusal(spec, 1), Contains("\"words\"") &&
                                    Contains("`rows` of tier gpu") &&
                                    Contains("index") && Contains("4294967294"));
   // One more than fill 536,870,909 buckets to nine tenths; with two more, the
@@ -194,7 +194,7 @@ TEST_CASE("A sharded cache of a dense table follows the table's stripes") {
 TEST_CASE("Without a gpu tier there is nothing to lay out") {
   const TableSpec spec =
       Spec(KeySpace::kDense, DataType::kFloat32, 4, {{TierKind::kHost, 10}});
-  CHECK_THAT(Refusal(spec, 1), Contains("'words'") && Contains("gpu"));
+  CHECK_THAT(Refusal(spec, 1), Contains("\"words\"") && Contains("gpu"));
 }
 
 }  // namespace
