@@ -47,6 +47,9 @@ constexpr absl::Duration kTickInterval = absl::Milliseconds(250);
 // After so long without a request in flight, freed memory is given back.
 constexpr absl::Duration kIdleTime = absl::Seconds(5);
 
+// What callers of the tables leave to probes, scrapes and changed files.
+constexpr int kSparedDescriptors = 64;
+
 constexpr char kPlainText[] = "text/plain; charset=utf-8";
 constexpr char kMetricsText[] = "text/plain; version=0.0.4; charset=utf-8";
 
@@ -100,7 +103,7 @@ class ApplicationImpl final : public Application {
     }
     auto grpc = GrpcEndpoint::Listen(
         {config_.address, MakeCredentials(), config_.max_message_bytes,
-         config_.max_inflight_bytes, config_.reflection},
+         config_.max_inflight_bytes, config_.reflection, kSparedDescriptors},
         {embedding_service_.get(), table_service_.get()});
     if (!grpc.ok()) return grpc.status();
     grpc_ = *std::move(grpc);

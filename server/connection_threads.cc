@@ -12,7 +12,7 @@ constexpr absl::Duration kRetryInterval = absl::Milliseconds(100);
 
 }  // namespace
 
-void ConnectionThreads::enqueue(std::function<void()> task) {
+void ConnectionThreads::Enqueue(std::function<void()> task) {
   Threads ended;
   {
     absl::MutexLock lock(&mutex_);
@@ -27,7 +27,7 @@ void ConnectionThreads::enqueue(std::function<void()> task) {
   for (std::thread& thread : ended) thread.join();
 }
 
-void ConnectionThreads::shutdown() {
+void ConnectionThreads::Shutdown() {
   Threads ended;
   std::deque<std::function<void()>> tasks;
   {

@@ -2,8 +2,6 @@
 #ifndef GATHERD_SERVER_CONNECTION_THREADS_H_
 #define GATHERD_SERVER_CONNECTION_THREADS_H_
 
-#include <httplib.h>
-
 #include <cstddef>
 #include <deque>
 #include <functional>
@@ -19,8 +17,8 @@ namespace gatherd {
 
 // Starts a thread for a task when none is idle. Idle ones end after a while but
 // for a few. Where no more threads may be or can be had, tasks wait for one;
-// where many wait, enqueue() does.
-class ConnectionThreads final : public httplib::TaskQueue {
+// where many wait, Enqueue() does.
+class ConnectionThreads {
  public:
   struct Options {
     size_t max_threads = 1;
@@ -33,12 +31,12 @@ class ConnectionThreads final : public httplib::TaskQueue {
   };
 
   explicit ConnectionThreads(Options options) : options_(std::move(options)) {}
-  ~ConnectionThreads() override { shutdown(); }
+  ~ConnectionThreads() { Shutdown(); }
 
-  // Any thread, but not after shutdown().
-  void enqueue(std::function<void()> task) override;
+  // Any thread, but not after Shutdown().
+  void Enqueue(std::function<void()> task);
   // Returns once every task has run.
-  void shutdown() override;
+  void Shutdown();
 
   size_t num_threads() const;
   // Those of them that have no task.

@@ -18,6 +18,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "server/connection_listener.h"
 #include "server/listen_address.h"
 #include "server/log.h"
 
@@ -65,7 +66,6 @@ void LogLine(gpr_log_func_args* line) {
 void SetUpTransport(uint64_t max_message_bytes, grpc::ServerBuilder& builder) {
   builder.SetMaxReceiveMessageSize(static_cast<int>(
       std::min<uint64_t>(max_message_bytes, std::numeric_limits<int>::max())));
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
                              kHandshakeTimeoutMs);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveTimeMs);
@@ -103,12 +103,6 @@ class WithoutReflection final : public grpc::ServerBuilderOption {
   }
 };
 
-absl::Status CannotListen(const std::string& address) {
-  return absl::UnavailableError(
-      absl::StrCat("cannot listen on ", address,
-                   ": the address is in use or cannot be used here"));
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<GrpcEndpoint>> GrpcEndpoint::Listen(
@@ -133,9 +127,10 @@ GrpcEndpoint::GrpcEndpoint()
 
 absl::Status GrpcEndpoint::Open(const GrpcEndpointOptions& options,
                                 absl::Span<grpc::Service* const> services) {
-  const std::string& address = options.address;
-  const std::string_view path = UnixSocketPath(address);
-  if (!path.empty() && UnixSocketInUse(path)) return CannotListen(address);
+  auto listener = ConnectionListener::Listen(
+      options.address, {options.spared_descriptors, nullptr});
+  if (!listener.ok()) return listener.status();
+  listener_ = *std::move(listener);
 
   gpr_set_log_function(&LogLine);
   // It would write a line for every request that does not parse.
@@ -149,17 +144,30 @@ absl::Status GrpcEndpoint::Open(const GrpcEndpointOptions& options,
   }
   for (grpc::Service* service : services) builder.RegisterService(service);
   if (services.empty()) builder.RegisterCallbackGenericService(fallback_.get());
-  int port = 0;
-  builder.AddListeningPort(address, options.credentials, &port);
+  acceptor_ = builder.experimental().AddExternalConnectionAcceptor(
+      grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
+      options.credentials);
   server_ = builder.BuildAndStart();
-  if (server_ == nullptr) return CannotListen(address);
-  address_ = WithPort(address, port);
+  if (server_ == nullptr) {
+    return absl::UnavailableError(
+        absl::StrCat("cannot serve gRPC on ", address()));
+  }
   SetServing(false);
+  listener_->Start([this](int fd) {
+    grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters
+        connection;
+    connection.fd = fd;
+    acceptor_->HandleNewConnection(&connection);
+  });
   return absl::OkStatus();
 }
 
 GrpcEndpoint::~GrpcEndpoint() {
   if (server_ != nullptr) Shutdown(absl::Now());
+}
+
+const std::string& GrpcEndpoint::address() const {
+  return listener_->address();
 }
 
 void GrpcEndpoint::SetServing(bool serving) {
@@ -169,11 +177,12 @@ void GrpcEndpoint::SetServing(bool serving) {
 }
 
 void GrpcEndpoint::RemoveSocketFile() const {
-  const std::string path(UnixSocketPath(address_));
+  const std::string path(UnixSocketPath(address()));
   if (!path.empty()) unlink(path.c_str());
 }
 
 void GrpcEndpoint::Shutdown(absl::Time deadline) {
+  listener_->Stop();
   server_->Shutdown(absl::ToChronoTime(deadline));
 }
 

@@ -15,9 +15,14 @@ class CallbackGenericService;
 class Server;
 class ServerCredentials;
 class Service;
+namespace experimental {
+class ExternalConnectionAcceptor;
+}
 }  // namespace grpc
 
 namespace gatherd {
+
+class ConnectionListener;
 
 struct GrpcEndpointOptions {
   std::string address;
@@ -29,6 +34,8 @@ struct GrpcEndpointOptions {
   // MiB, or than two of the largest requests.
   uint64_t max_request_bytes;
   bool reflection;
+  // As in ConnectionListener::Options.
+  int spared_descriptors = 0;
 };
 
 class GrpcEndpoint {
@@ -48,7 +55,7 @@ class GrpcEndpoint {
   ~GrpcEndpoint();
 
   // Where it listens, with the port that was picked for port 0.
-  const std::string& address() const { return address_; }
+  const std::string& address() const;
 
   // What health says of the server and of EmbeddingService.
   void SetServing(bool serving);
@@ -66,10 +73,12 @@ class GrpcEndpoint {
   absl::Status Open(const GrpcEndpointOptions& options,
                     absl::Span<grpc::Service* const> services);
 
-  std::string address_;
   // Answers UNIMPLEMENTED on a port without services: gRPC wants one.
   const std::unique_ptr<grpc::CallbackGenericService> fallback_;
+  // Gives gRPC its connections.
+  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
   std::unique_ptr<grpc::Server> server_;  // nullptr if it cannot be opened
+  std::unique_ptr<ConnectionListener> listener_;
 };
 
 }  // namespace gatherd

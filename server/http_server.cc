@@ -7,17 +7,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <thread>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
-#include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "server/connection_listener.h"
 #include "server/connection_threads.h"
 #include "server/http_stream.h"
-#include "server/listen_address.h"
 
 namespace gatherd {
 namespace {
@@ -70,58 +67,40 @@ class OpenConnections {
   bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-// Serves one request a connection: one that is kept alive would keep a thread
-// while it rests, and pages are asked for seconds apart.
+// httplib reads and answers, and does not listen. Serves one request a
+// connection: one that is kept alive would keep a thread while it rests, and
+// pages are asked for seconds apart.
 class OneRequestServer final : public httplib::Server {
  public:
-  // httplib's own backlog is 5: a burst beyond it waits for TCP's second try.
-  // To be called once bound.
-  void WidenBacklog() { ::listen(svr_sock_, SOMAXCONN); }
-
-  // Waits for nobody who sends or reads slowly.
-  void StopAll() {
-    stop();
-    connections_.Stop();
-  }
-
- private:
-  bool process_and_close_socket(socket_t fd) override {
+  void ServeAndClose(int fd) {
     const int64_t id = connections_.Add(fd);
     HttpStream stream(fd, kReadTime, kWriteTime);
     bool is_closed = false;
-    const bool is_answered =
-        process_request(stream, /*close_connection=*/true, is_closed, nullptr);
+    process_request(stream, /*close_connection=*/true, is_closed, nullptr);
     connections_.Remove(id);
     shutdown(fd, SHUT_RDWR);
     close(fd);
-    return is_answered;
   }
 
+  // Waits for nobody who sends or reads slowly.
+  void EndConnections() { connections_.Stop(); }
+
+ private:
   OpenConnections connections_;
 };
 
-httplib::TaskQueue* NewThreads() {
+ConnectionThreads::Options ThreadOptions() {
   ConnectionThreads::Options options;
   options.max_threads = kMaxThreads;
   options.kept_threads = kKeptThreads;
   options.max_waiting = kMaxWaitingConnections;
-  return new ConnectionThreads(std::move(options));  // httplib's to delete
-}
-
-// SO_REUSEADDR alone: httplib would set SO_REUSEPORT, and two servers could
-// share a port unawares.
-void SetSocketOptions(int fd) {
-  const int on = 1;
-  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+  return options;
 }
 
 class HttpServerImpl final : public HttpServer {
  public:
   explicit HttpServerImpl(HttpPages pages) : pages_(std::move(pages)) {
-    server_.new_task_queue = &NewThreads;
-    server_.set_socket_options(&SetSocketOptions);
     server_.set_payload_max_length(kMaxRequestBytes);
-    server_.set_tcp_nodelay(true);
     // Before routing, which would match paths by regular expressions.
     server_.set_pre_routing_handler(
         [this](const httplib::Request& request, httplib::Response& response) {
@@ -130,32 +109,23 @@ class HttpServerImpl final : public HttpServer {
   }
 
   ~HttpServerImpl() override {
-    if (!thread_.joinable()) return;
-    server_.StopAll();
-    thread_.join();
+    if (listener_ == nullptr) return;
+    server_.EndConnections();
+    listener_->Stop();
+    threads_.Shutdown();
   }
 
   absl::Status Start(const std::string& address) {
-    const auto where = ParseHostPort(address);
-    if (!where.ok()) return where.status();
-    int port = where->port;
-    const bool bound = port == 0
-                           ? (port = server_.bind_to_any_port(where->host)) > 0
-                           : server_.bind_to_port(where->host, port);
-    if (!bound) {
-      return absl::UnavailableError(
-          absl::StrCat("cannot listen on ", address,
-                       ": the address is in use or cannot be used here"));
-    }
-    server_.WidenBacklog();
-    address_ = WithPort(address, port);
-    thread_ = std::thread([this] { server_.listen_after_bind(); });
-    // stop() does nothing to a server that does not run yet.
-    while (!server_.is_running()) absl::SleepFor(absl::Milliseconds(1));
+    auto listener = ConnectionListener::Listen(address, {});
+    if (!listener.ok()) return listener.status();
+    listener_ = *std::move(listener);
+    listener_->Start([this](int fd) {
+      threads_.Enqueue([this, fd] { server_.ServeAndClose(fd); });
+    });
     return absl::OkStatus();
   }
 
-  const std::string& address() const override { return address_; }
+  const std::string& address() const override { return listener_->address(); }
 
  private:
   httplib::Server::HandlerResponse Answer(const httplib::Request& request,
@@ -180,8 +150,8 @@ class HttpServerImpl final : public HttpServer {
 
   const HttpPages pages_;
   OneRequestServer server_;
-  std::string address_;
-  std::thread thread_;
+  ConnectionThreads threads_{ThreadOptions()};
+  std::unique_ptr<ConnectionListener> listener_;
 };
 
 }  // namespace

@@ -1,11 +1,5 @@
 #include "server/listen_address.h"
 
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
-
-#include <algorithm>
-
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
@@ -44,19 +38,6 @@ std::string WithPort(std::string_view address, int port) {
 std::string_view UnixSocketPath(std::string_view address) {
   if (address.substr(0, kUnixPrefix.size()) != kUnixPrefix) return {};
   return address.substr(kUnixPrefix.size());
-}
-
-bool UnixSocketInUse(std::string_view path) {
-  sockaddr_un name{};
-  name.sun_family = AF_UNIX;
-  if (path.size() >= sizeof(name.sun_path)) return false;
-  std::copy(path.begin(), path.end(), name.sun_path);
-  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return false;
-  const bool in_use =
-      connect(fd, reinterpret_cast<const sockaddr*>(&name), sizeof(name)) == 0;
-  close(fd);
-  return in_use;
 }
 
 }  // namespace gatherd

@@ -24,10 +24,6 @@ std::string WithPort(std::string_view address, int port);
 // The path of a unix: address; empty for others.
 std::string_view UnixSocketPath(std::string_view address);
 
-// Whether a process accepts connections on the Unix socket at `path`. gRPC
-// removes a socket that it finds, be it in use or left over.
-bool UnixSocketInUse(std::string_view path);
-
 }  // namespace gatherd
 
 #endif  // GATHERD_SERVER_LISTEN_ADDRESS_H_

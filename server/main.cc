@@ -10,6 +10,7 @@
 #include "server/backend.h"
 #include "server/check.h"
 #include "server/config.h"
+#include "server/descriptor_limit.h"
 #include "server/exit_code.h"
 #include "server/invocation.h"
 #include "server/log.h"
@@ -56,6 +57,7 @@ int Serve(const std::string& config_path) {
   const auto config = ReadConfig(config_path);
   if (!config.ok()) return Refuse(std::string(config.status().message()));
   KeepFreedMessageMemory();
+  RaiseDescriptorLimit();
   SetUpLogging(config->log);
   for (const std::string& warning : StartWarnings(*config)) {
     Log(LogLevel::kWarning, warning);

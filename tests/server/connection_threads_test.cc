@@ -39,13 +39,13 @@ TEST_CASE("a task runs while all others are blocked") {
   ConnectionThreads threads(AtMost(21));
   absl::Notification release;
   for (int i = 0; i < 20; ++i) {
-    threads.enqueue([&] { release.WaitForNotification(); });
+    threads.Enqueue([&] { release.WaitForNotification(); });
   }
   absl::Notification ran;
-  threads.enqueue([&] { ran.Notify(); });
+  threads.Enqueue([&] { ran.Notify(); });
   CHECK(ran.WaitForNotificationWithTimeout(absl::Seconds(20)));
   release.Notify();
-  threads.shutdown();
+  threads.Shutdown();
 }
 
 TEST_CASE("connection threads keep to their bound") {
@@ -53,7 +53,7 @@ TEST_CASE("connection threads keep to their bound") {
   absl::Notification release;
   std::atomic<int> num_started = 0;
   for (int i = 0; i < 10; ++i) {
-    threads.enqueue([&] {
+    threads.Enqueue([&] {
       ++num_started;
       release.WaitForNotification();
     });
@@ -61,7 +61,7 @@ TEST_CASE("connection threads keep to their bound") {
   CHECK(ComesTrue([&] { return num_started == 3; }));
   CHECK(threads.num_threads() == 3u);
   release.Notify();
-  threads.shutdown();
+  threads.Shutdown();
   CHECK(num_started == 10);
 }
 
@@ -71,15 +71,15 @@ TEST_CASE("a caller waits behind many tasks") {
   ConnectionThreads threads(std::move(options));
   absl::Notification begun;
   absl::Notification release;
-  threads.enqueue([&] {
+  threads.Enqueue([&] {
     begun.Notify();
     release.WaitForNotification();
   });
   begun.WaitForNotification();
-  threads.enqueue([] {});
+  threads.Enqueue([] {});
   absl::Notification entered;
   std::thread caller([&] {
-    threads.enqueue([] {});
+    threads.Enqueue([] {});
     entered.Notify();
   });
   CHECK_FALSE(entered.WaitForNotificationWithTimeout(absl::Milliseconds(50)));
@@ -91,7 +91,7 @@ TEST_CASE("an idle thread is used again") {
   ConnectionThreads threads(AtMost(10));
   for (int i = 0; i < 50; ++i) {
     absl::Notification ran;
-    threads.enqueue([&] { ran.Notify(); });
+    threads.Enqueue([&] { ran.Notify(); });
     ran.WaitForNotification();
     REQUIRE(ComesTrue([&] { return threads.num_idle() == 1; }));
   }
@@ -105,13 +105,13 @@ TEST_CASE("idle threads end but for a few") {
   ConnectionThreads threads(std::move(options));
   auto* all_run = new absl::Barrier(10);
   for (int i = 0; i < 10; ++i) {
-    threads.enqueue([all_run] {
+    threads.Enqueue([all_run] {
       if (all_run->Block()) delete all_run;
     });
   }
   CHECK(ComesTrue([&] { return threads.num_threads() == 2; }));
   absl::Notification ran;
-  threads.enqueue([&] { ran.Notify(); });
+  threads.Enqueue([&] { ran.Notify(); });
   CHECK(ran.WaitForNotificationWithTimeout(absl::Seconds(20)));
 }
 
@@ -124,10 +124,10 @@ TEST_CASE("a task waits where no thread can be had") {
   };
   ConnectionThreads threads(std::move(options));
   std::atomic<int> num_run = 0;
-  threads.enqueue([&] { ++num_run; });
+  threads.Enqueue([&] { ++num_run; });
   CHECK(threads.num_threads() == 0u);
   fails = false;
-  threads.enqueue([&] { ++num_run; });
+  threads.Enqueue([&] { ++num_run; });
   CHECK(ComesTrue([&] { return num_run == 2; }));
 }
 
@@ -138,8 +138,8 @@ TEST_CASE("shutdown runs what no thread took") {
   };
   ConnectionThreads threads(std::move(options));
   int num_run = 0;
-  threads.enqueue([&] { ++num_run; });
-  threads.shutdown();
+  threads.Enqueue([&] { ++num_run; });
+  threads.Shutdown();
   CHECK(num_run == 1);
 }
 

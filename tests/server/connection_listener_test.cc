@@ -1,0 +1,189 @@
+#include "server/connection_listener.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "server/descriptor.h"
+
+namespace gatherd {
+namespace {
+
+// A client's end; not open if nobody listens.
+Descriptor Connect(const sockaddr* to, socklen_t size) {
+  Descriptor made(socket(to->sa_family, SOCK_STREAM, 0));
+  const timeval patience{10, 0};
+  setsockopt(made.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+  if (connect(made.get(), to, size) != 0) made.Close();
+  return made;
+}
+
+Descriptor ConnectTo(const std::string& address) {
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  to.sin_port = htons(static_cast<uint16_t>(
+      std::atoi(address.substr(address.rfind(':') + 1).c_str())));
+  return Connect(reinterpret_cast<sockaddr*>(&to), sizeof(to));
+}
+
+// Tells each connection that it was taken.
+void Greet(int fd) {
+  CHECK(send(fd, "!", 1, MSG_NOSIGNAL) == 1);
+  close(fd);
+}
+
+std::unique_ptr<ConnectionListener> Serve(
+    const std::string& address, ConnectionListener::Options options = {}) {
+  auto listener = ConnectionListener::Listen(address, std::move(options));
+  INFO(listener.status());
+  REQUIRE(listener.ok());
+  (*listener)->Start(&Greet);
+  return *std::move(listener);
+}
+
+// Whether it was taken, rather than closed.
+bool IsTaken(const Descriptor& connection) {
+  char byte;
+  return recv(connection.get(), &byte, 1, 0) == 1;
+}
+
+bool IsServed(const std::string& address) {
+  return IsTaken(ConnectTo(address));
+}
+
+class DescriptorLimit {
+ public:
+  // How many numbers are left above the lowest that is free.
+  explicit DescriptorLimit(int num_free) {
+    REQUIRE(getrlimit(RLIMIT_NOFILE, &old_) == 0);
+    const Descriptor lowest(dup(0));
+    rlimit limit = old_;
+    limit.rlim_cur = static_cast<rlim_t>(lowest.get() + num_free);
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+  }
+  ~DescriptorLimit() { setrlimit(RLIMIT_NOFILE, &old_); }
+
+ private:
+  rlimit old_;
+};
+
+TEST_CASE("a listener outlives every error of accept") {
+  std::atomic<int> error = 0;
+  ConnectionListener::Options options;
+  options.accept = [&](int socket) {
+    errno = error.exchange(0);
+    return errno != 0 ? -1 : accept(socket, nullptr, nullptr);
+  };
+  const auto listener = Serve("127.0.0.1:0", std::move(options));
+  for (const int each : {EAGAIN, EINTR, ECONNABORTED, EPROTO, EPERM, ENETDOWN,
+                         EHOSTUNREACH, ENOPROTOOPT, EOPNOTSUPP, ETIMEDOUT}) {
+    error = each;
+    INFO(each);
+    CHECK(IsServed(listener->address()));
+  }
+  for (const int each : {EMFILE, ENFILE, ENOBUFS, ENOMEM}) {
+    error = each;
+    INFO(each);
+    CHECK_FALSE(IsServed(listener->address()));  // closed at once
+    CHECK(IsServed(listener->address()));
+  }
+}
+
+TEST_CASE("connections without a descriptor are closed at once") {
+  const auto listener = Serve("127.0.0.1:0");
+  {
+    const DescriptorLimit limit(1);
+    // The client's own takes the only one.
+    CHECK_FALSE(IsServed(listener->address()));
+    CHECK_FALSE(IsServed(listener->address()));
+  }
+  CHECK(IsServed(listener->address()));
+}
+
+TEST_CASE("descriptors are spared for others") {
+  ConnectionListener::Options options;
+  options.spared_descriptors = 1;
+  const auto sparing = Serve("127.0.0.1:0", std::move(options));
+  const auto other = Serve("127.0.0.1:0");
+  {
+    const DescriptorLimit limit(2);
+    CHECK_FALSE(IsServed(sparing->address()));
+    CHECK(IsServed(other->address()));
+  }
+  CHECK(IsServed(sparing->address()));
+}
+
+TEST_CASE("a listener listens on all that its address means") {
+  for (const char* address :
+       {"127.0.0.1:0", "0.0.0.0:0", "[::]:0", "localhost:0"}) {
+    const auto listener = Serve(address);
+    INFO(listener->address());
+    CHECK(IsServed(listener->address()));
+  }
+}
+
+TEST_CASE("an address has one listener") {
+  const auto first = Serve("127.0.0.1:0");
+  for (const std::string& address :
+       {first->address(),
+        absl::StrCat("0.0.0.0",
+                     first->address().substr(first->address().rfind(':')))}) {
+    const auto second = ConnectionListener::Listen(address, {});
+    CHECK(absl::IsUnavailable(second.status()));
+    CHECK(absl::StrContains(std::string(second.status().message()),
+                            absl::StrCat("cannot listen on ", address, ": ")));
+  }
+}
+
+TEST_CASE("a Unix socket is replaced only if nobody listens on it") {
+  char folder[] = "/tmp/gatherd_test_XXXXXX";
+  REQUIRE(mkdtemp(folder) != nullptr);
+  const std::string path = absl::StrCat(folder, "/socket");
+  const std::string address = "unix:" + path;
+  sockaddr_un to{};
+  to.sun_family = AF_UNIX;
+  std::copy(path.begin(), path.end(), to.sun_path);
+  const auto is_served = [&] {
+    return IsTaken(Connect(reinterpret_cast<sockaddr*>(&to), sizeof(to)));
+  };
+  {
+    const auto first = Serve(address);
+    CHECK(first->address() == address);
+    CHECK(is_served());
+    CHECK(
+        absl::IsUnavailable(ConnectionListener::Listen(address, {}).status()));
+    CHECK(is_served());
+  }
+  const auto next = Serve(address);  // the file is still there
+  CHECK(is_served());
+  unlink(path.c_str());
+  rmdir(folder);
+}
+
+TEST_CASE("a listener that stopped calls nobody") {
+  const auto listener = Serve("127.0.0.1:0");
+  listener->Stop();
+  const Descriptor waits = ConnectTo(listener->address());
+  CHECK(waits.is_open());
+  char byte;
+  CHECK(recv(waits.get(), &byte, 1, MSG_DONTWAIT) == -1);
+}
+
+}  // namespace
+}  // namespace gatherd
