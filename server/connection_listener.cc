@@ -27,6 +27,15 @@ int AcceptConnection(int socket) {
   return accept4(socket, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
 }
 
+// Reset since it was accepted, as some load balancers' probes do at once: gRPC
+// would log each.
+bool IsGone(const Descriptor& connection) {
+  sockaddr_storage peer{};
+  socklen_t size = sizeof(peer);
+  return getpeername(connection.get(), reinterpret_cast<sockaddr*>(&peer),
+                     &size) != 0;
+}
+
 Descriptor OpenReserve() {
   return Descriptor(open("/dev/null", O_RDONLY | O_CLOEXEC));
 }
@@ -86,7 +95,7 @@ void ConnectionListener::TakeConnection(int socket) {
   if (connection.is_open()) {
     if (IsSpared(connection.get())) {
       WarnOfRefusals(EMFILE);
-    } else {
+    } else if (!IsGone(connection)) {
       on_connection_(connection.Release());
     }
     return;
