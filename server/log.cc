@@ -2,15 +2,16 @@
 
 #include <atomic>
 #include <cmath>
-#include <cstdio>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "absl/strings/str_format.h"
+#include "server/stderr_writer.h"
 #include "server/utf8.h"
 #include "spdlog/logger.h"
 #include "spdlog/pattern_formatter.h"
-#include "spdlog/sinks/stdout_sinks.h"
+#include "spdlog/sinks/base_sink.h"
 
 namespace gatherd {
 namespace {
@@ -99,12 +100,26 @@ spdlog::level::level_enum ToLibrary(LogLevel level) {
   return spdlog::level::err;
 }
 
+// The library's own would wait for ever for who reads stderr.
+class StderrSink final : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  explicit StderrSink(StderrWriter& writer) : writer_(writer) {}
+
+ private:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    spdlog::memory_buf_t line;
+    formatter_->format(message, line);
+    writer_.Write({line.data(), line.size()});
+  }
+  void flush_() override {}
+
+  StderrWriter& writer_;
+};
+
 class Logger {
  public:
-  Logger()
-      : library_("gatherd", std::make_shared<spdlog::sinks::stderr_sink_mt>()) {
+  Logger() : library_("gatherd", std::make_shared<StderrSink>(writer_)) {
     library_.set_level(spdlog::level::trace);  // Write filters
-    library_.flush_on(spdlog::level::trace);
     SetUp(LogConfig());
   }
 
@@ -119,14 +134,25 @@ class Logger {
 
   void Write(LogLevel level, std::string_view message,
              std::initializer_list<LogField> fields) {
+    WriteLine(level, message, fields);
+    const uint64_t num_lost = writer_.TakeNumLost();
+    if (num_lost > 0) {
+      WriteLine(LogLevel::kWarning, "lines before this one were lost",
+                {{"lines", num_lost}});
+    }
+  }
+
+ private:
+  void WriteLine(LogLevel level, std::string_view message,
+                 std::initializer_list<LogField> fields) {
     const std::string payload = config_.format == LogFormat::kJson
                                     ? JsonPayload(message, fields)
                                     : TextPayload(message, fields);
     library_.log(ToLibrary(level), payload);
   }
 
- private:
   LogConfig config_;  // constant once threads run
+  StderrWriter writer_;
   spdlog::logger library_;
 };
 

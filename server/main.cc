@@ -16,6 +16,7 @@
 #include "server/log.h"
 #include "server/server.h"
 #include "server/shutdown_signals.h"
+#include "server/standard_streams.h"
 
 namespace gatherd {
 namespace {
@@ -66,6 +67,7 @@ int Serve(const std::string& config_path) {
 }
 
 int Main(int argc, char** argv) {
+  SecureStandardStreams();
   const auto invocation = ParseInvocation(argc, argv);
   if (!invocation.ok()) {
     return Refuse("gatherd: " + std::string(invocation.status().message()) +

@@ -1,15 +1,20 @@
 #include "server/log.h"
 
+#include <fcntl.h>
 #include <unistd.h>
-
 #include <catch2/catch.hpp>
+
+#include <algorithm>
 #include <cstdio>
 #include <limits>
 #include <regex>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "nlohmann/json.hpp"
 
 namespace gatherd {
@@ -162,6 +167,78 @@ TEST_CASE("Lines of many threads stay whole", "[log]") {
   for (const std::string& line : lines) {
     CHECK(nlohmann::json::accept(line));
   }
+}
+
+// A pipe in the place of stderr, whose reader reads when it likes.
+class PipedStderr {
+ public:
+  PipedStderr() : saved_(dup(STDERR_FILENO)) {
+    REQUIRE(pipe2(ends_, O_CLOEXEC) == 0);
+    dup2(ends_[1], STDERR_FILENO);
+    close(ends_[1]);
+    fcntl(ends_[0], F_SETFL, O_NONBLOCK);
+  }
+  ~PipedStderr() {
+    dup2(saved_, STDERR_FILENO);
+    close(saved_);
+    close(ends_[0]);
+    SetUpLogging(LogConfig());
+  }
+
+  std::string Read() {
+    std::string text(1 << 20, ' ');
+    const ssize_t size = read(ends_[0], text.data(), text.size());
+    text.resize(static_cast<size_t>(std::max<ssize_t>(size, 0)));
+    return text;
+  }
+
+ private:
+  int ends_[2];
+  const int saved_;
+};
+
+TEST_CASE("A log that nobody reads holds up nobody", "[log]") {
+  PipedStderr piped;
+  SetUpLogging({LogLevel::kInfo, LogFormat::kJson});
+  const absl::Time begin = absl::Now();
+  // Far more than a pipe holds, in short and in long lines.
+  const std::string text(10000, 'x');
+  for (int i = 0; i < 1000; ++i) Log(LogLevel::kInfo, "l", {{"t", text}});
+  for (int i = 0; i < 1000; ++i) Log(LogLevel::kInfo, "line");
+  CHECK(absl::Now() - begin < absl::Seconds(20));
+
+  std::string all;
+  for (std::string read = piped.Read(); !read.empty(); read = piped.Read()) {
+    all += read;
+  }
+  Log(LogLevel::kInfo, "back");
+  all += piped.Read();
+  int num_lines = 0;
+  int num_cut = 0;
+  nlohmann::json last;
+  std::istringstream lines(all);
+  for (std::string line; std::getline(lines, line);) {
+    ++num_lines;
+    if (!nlohmann::json::accept(line)) {
+      ++num_cut;
+    } else {
+      last = nlohmann::json::parse(line);
+    }
+  }
+  CHECK(last["message"] == "lines before this one were lost");
+  CHECK(num_cut <= 1);
+  // A line that was cut off is lost, too.
+  CHECK(num_lines - 2 - num_cut + last["lines"].get<int>() == 2000);
+}
+
+TEST_CASE("A log that is closed or full holds up nobody", "[log]") {
+  PipedStderr piped;
+  const int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+  REQUIRE(dup2(full, STDERR_FILENO) >= 0);
+  close(full);
+  Log(LogLevel::kInfo, "line");
+  close(STDERR_FILENO);
+  Log(LogLevel::kInfo, "line");
 }
 
 }  // namespace
