@@ -6,12 +6,10 @@ import pathlib
 import re
 import unittest
 
-import numpy as np
-
 from tests.deploy import promql
+from tests.deploy.served import ServedTestCase
 from tests.integration.harness import exposition, prometheus
-from tests.integration.harness.api import ApiTestCase
-from tests.integration.harness.process import config_of, table_of, wait_until
+from tests.integration.harness.process import wait_until
 
 _DASHBOARD = json.loads(
     pathlib.Path("deploy/grafana/gatherd.json").read_text(encoding="utf-8"))
@@ -69,21 +67,13 @@ class LayoutTest(unittest.TestCase):
 
 
 @unittest.skipUnless(prometheus.is_installed(), "prometheus is not there")
-class ServedTest(ApiTestCase):
-    CONFIG = config_of([
-        table_of("words", 4, 100),
-        table_of("items", 4, 100, tiers=[
-            {"gpu": {"rows": 10}}, {"host": {"rows": 100}}]),
-    ])
+class ServedTest(ServedTestCase):
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
         cls.monitor = prometheus.Prometheus(cls.server)
         cls.addClassCleanup(cls.monitor.close)
-        for table in ("words", "items"):
-            cls.client.update(table, range(10), np.ones((10, 4)))
-            cls.client.lookup(table, range(30))
 
     def test_expressions_ask_for_what_the_server_has(self):
         families = exposition.scrape(self.server)

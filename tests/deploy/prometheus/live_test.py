@@ -4,13 +4,12 @@ import pathlib
 import re
 import unittest
 
-import numpy as np
 import yaml
 
 from tests.deploy import promql
+from tests.deploy.served import ServedTestCase
 from tests.integration.harness import exposition, prometheus
-from tests.integration.harness.api import ApiTestCase
-from tests.integration.harness.process import config_of, table_of, wait_until
+from tests.integration.harness.process import wait_until
 
 _RECORDING = pathlib.Path("deploy/prometheus/recording.yaml")
 _ALERTS = pathlib.Path("deploy/prometheus/alerts.yaml")
@@ -19,23 +18,6 @@ _ALERTS = pathlib.Path("deploy/prometheus/alerts.yaml")
 def rules(path):
     groups = yaml.safe_load(path.read_text(encoding="utf-8"))["groups"]
     return [rule for group in groups for rule in group["rules"]]
-
-
-class ServedTestCase(ApiTestCase):
-    """Over a server that has answered calls of several kinds."""
-
-    CONFIG = config_of([
-        table_of("words", 4, 100),
-        table_of("items", 4, 100, tiers=[
-            {"gpu": {"rows": 10}}, {"host": {"rows": 100}}]),
-    ])
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        for table in ("words", "items"):
-            cls.client.update(table, range(10), np.ones((10, 4)))
-            cls.client.lookup(table, range(30))
 
 
 @unittest.skipUnless(prometheus.is_installed(), "prometheus is not there")
