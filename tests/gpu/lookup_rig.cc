@@ -67,7 +67,6 @@ LookupRig::LookupRig()
       device_input_(kMaxBytes),
       device_output_(kMaxBytes),
       seen_(kMaxBytes) {
-  stream_ = NewStream();
   report_ = AllocatePinned(4096 + kMaxWords * 4);
   input_ = AllocatePinned(kMaxBytes);
   output_ = AllocatePinned(kMaxBytes);
@@ -78,7 +77,6 @@ LookupRig::LookupRig()
 }
 
 LookupRig::~LookupRig() {
-  Platform().cuda.cudaStreamDestroy(stream_);
   Platform().cuda.cudaFreeHost(report_);
   Platform().cuda.cudaFreeHost(input_);
   Platform().cuda.cudaFreeHost(output_);
@@ -135,7 +133,7 @@ void LookupRig::Launch(Run* run, int32_t only_shard) {
   if (!on_host) Copy(input, input_, run->input_bytes);
   const auto launch = run->options.push ? Platform().kernels.LaunchPush
                                         : Platform().kernels.LaunchLookup;
-  kernels::Check(launch(batch, stream_), "launch");
+  kernels::Check(launch(batch, stream_.get()), "launch");
   const auto start = std::chrono::steady_clock::now();
   // Acquire, as the engine does: another thread stands for the GPU in tests
   // without one.
@@ -153,7 +151,7 @@ void LookupRig::Launch(Run* run, int32_t only_shard) {
       run->missing[i] |= batch.host_missing[i];
     }
   }
-  kernels::Check(Platform().cuda.cudaStreamSynchronize(stream_), "lookup");
+  stream_.Synchronize("lookup");
 }
 
 // Of a split batch only what the shard found: which shard a missing key is of

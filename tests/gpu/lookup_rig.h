@@ -36,13 +36,13 @@ class LookupRig {
   void CheckReport(const Run& run, int32_t only_shard);
   void CheckOutputs(const Run& run);
 
-  cudaStream_t stream_ = nullptr;
   uint64_t sequence_ = 0;
   DeviceArray<LookupCounters> counters_;
   DeviceArray<uint32_t> missing_words_;
   DeviceArray<uint32_t> blocks_left_;
   DeviceArray<char> device_input_;
   DeviceArray<char> device_output_;
+  const Stream stream_;
   std::vector<std::byte> seen_;  // outputs
   // Pinned memory.
   char* report_ = nullptr;

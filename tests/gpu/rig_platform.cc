@@ -6,6 +6,14 @@
 namespace gatherd::kernels {
 namespace {
 
+cudaStream_t NewStream() {
+  cudaStream_t stream = nullptr;
+  Check(Platform().cuda.cudaStreamCreateWithPriority(&stream,
+                                                     cudaStreamNonBlocking, 0),
+        "making a stream");
+  return stream;
+}
+
 cudaStream_t CopyStream() {
   thread_local const cudaStream_t stream = NewStream();
   return stream;
@@ -20,13 +28,7 @@ void Check(cudaError_t error, const char* what) {
   std::exit(1);
 }
 
-cudaStream_t NewStream() {
-  cudaStream_t stream = nullptr;
-  Check(Platform().cuda.cudaStreamCreateWithPriority(&stream,
-                                                     cudaStreamNonBlocking, 0),
-        "making a stream");
-  return stream;
-}
+Stream::Stream() : stream_(NewStream()) {}
 
 void Copy(void* to, const void* from, uint64_t num_bytes) {
   const CudaApi& cuda = Platform().cuda;

@@ -24,12 +24,9 @@ const RigPlatform& Platform();
 void Check(cudaError_t error, const char* what);
 
 // One that nobody else waits for.
-cudaStream_t NewStream();
-
-// The same, destroyed with its owner.
 class Stream {
  public:
-  Stream() : stream_(NewStream()) {}
+  Stream();
   ~Stream() { Platform().cuda.cudaStreamDestroy(stream_); }
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;

@@ -47,8 +47,7 @@ class Reader {
   }
 
   void Run(const std::atomic<bool>& stop) {
-    const CudaApi& cuda = Platform().cuda;
-    const cudaStream_t stream = NewStream();
+    const Stream stream;
     const DeviceArray<int64_t> keys(keys_);
     DeviceArray<uint32_t> missing(num_keys_ / 32);
     DeviceArray<float> output(uint64_t{num_keys_} * kDim);
@@ -65,12 +64,11 @@ class Reader {
     while (!stop) {
       missing.Fill(0);
       num_started++;
-      Check(Platform().kernels.LaunchLookup(batch, stream), "lookup");
-      Check(cuda.cudaStreamSynchronize(stream), "lookup");
+      Check(Platform().kernels.LaunchLookup(batch, stream.get()), "lookup");
+      stream.Synchronize("lookup");
       num_ended++;
       Judge(output.Read(), missing.Read());
     }
-    Check(cuda.cudaStreamDestroy(stream), "stream");
   }
 
   std::atomic<uint64_t> num_started{0};

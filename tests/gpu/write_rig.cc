@@ -107,7 +107,6 @@ WriteRig::WriteRig(const RigOptions& options)
       retired_(options.max_keys),
       settle_places_(options.max_keys),
       settle_count_(1) {
-  stream_ = NewStream();
   rows_.Fill(0x7b);
   stamps_.Fill(0);
   index_.Fill(0);
@@ -138,17 +137,13 @@ WriteRig::WriteRig(const RigOptions& options)
     table_.num_rows = options.num_rows;
     Check(Platform().kernels.FillRowsAsync(
               rows_.data(), options.num_rows * options.num_shards,
-              default_row_.data(), Stride(options), stream_),
+              default_row_.data(), Stride(options), stream_.get()),
           "default rows");
     Synchronize();
   }
 }
 
-WriteRig::~WriteRig() { Platform().cuda.cudaStreamDestroy(stream_); }
-
-void WriteRig::Synchronize() {
-  Check(Platform().cuda.cudaStreamSynchronize(stream_), "a write");
-}
+void WriteRig::Synchronize() { stream_.Synchronize("a write"); }
 
 WriteBatch WriteRig::MakeBatch(const std::vector<int64_t>& keys, WriteMode mode,
                                uint32_t shard) {
@@ -165,8 +160,8 @@ WriteBatch WriteRig::MakeBatch(const std::vector<int64_t>& keys, WriteMode mode,
       workspace_.data(), options_.max_keys, options_.dim, WorkspaceFor::kAdd);
   b.counters = counters_.data();
   Copy(keys_.data(), keys.data(), keys.size() * 8);
-  Check(Platform().kernels.DeduplicateAsync(b, stream_), "dedup");
-  Check(Platform().kernels.FindTargetsAsync(b, stream_), "find");
+  Check(Platform().kernels.DeduplicateAsync(b, stream_.get()), "dedup");
+  Check(Platform().kernels.FindTargetsAsync(b, stream_.get()), "find");
   return b;
 }
 
@@ -200,7 +195,7 @@ WriteCounters WriteRig::Update(const std::vector<int64_t>& keys,
     sum.num_skipped += counters.num_skipped;
     sum.num_failed += counters.num_failed;
     if (refuse || counters.num_failed != 0) {
-      Check(Platform().kernels.UndoAsync(b, stream_), "undo");
+      Check(Platform().kernels.UndoAsync(b, stream_.get()), "undo");
       Synchronize();
     } else {
       WriteShard(b, counters);
@@ -222,9 +217,10 @@ void WriteRig::WriteShard(const WriteBatch& b, const WriteCounters& counters) {
     free_rows.resize(free_rows.size() - num_rows);
     Copy(taken_.data(), taken.data(), num_rows * sizeof(uint32_t));
   }
-  Check(Platform().kernels.WriteRowsAsync(b, taken_.data(), stream_), "write");
+  Check(Platform().kernels.WriteRowsAsync(b, taken_.data(), stream_.get()),
+        "write");
   Check(Platform().kernels.PublishAsync(b, taken_.data(), retired_.data(),
-                                        stream_),
+                                        stream_.get()),
         "publish");
   Synchronize();
   if (options_.hashed) Retire(counters.num_existing, b.shard);
@@ -235,7 +231,8 @@ uint32_t WriteRig::Erase(const std::vector<int64_t>& keys) {
   for (uint32_t shard = 0; shard < options_.num_shards; shard++) {
     const WriteBatch b = MakeBatch(keys, WriteMode::kSetExisting, shard);
     const WriteCounters counters = ReadCounters();
-    Check(Platform().kernels.EraseAsync(b, retired_.data(), stream_), "erase");
+    Check(Platform().kernels.EraseAsync(b, retired_.data(), stream_.get()),
+          "erase");
     Synchronize();
     if (options_.hashed) Retire(counters.num_existing, shard);
     num_erased += counters.num_existing;
@@ -250,7 +247,7 @@ std::vector<uint32_t> WriteRig::Evict(uint32_t shard,
   DeviceArray<uint32_t> num_evicted(1);
   request.retired = retired_.data();
   request.num_evicted = num_evicted.data();
-  Check(Platform().kernels.EvictAsync(b, request, stream_), "evict");
+  Check(Platform().kernels.EvictAsync(b, request, stream_.get()), "evict");
   Synchronize();
   return Retire(num_evicted.Read()[0], shard);
 }
@@ -298,11 +295,13 @@ uint32_t WriteRig::Settle() {
   list.capacity = options_.max_keys;
   uint32_t sum = 0;
   for (uint32_t shard = 0; shard < options_.num_shards; shard++) {
-    Check(Platform().kernels.CopyToFirstAsync(table_, shard, list, stream_),
-          "settle");
+    Check(
+        Platform().kernels.CopyToFirstAsync(table_, shard, list, stream_.get()),
+        "settle");
     Synchronize();
     wait_for_lookups();
-    Check(Platform().kernels.RemoveSecondsAsync(table_, shard, list, stream_),
+    Check(Platform().kernels.RemoveSecondsAsync(table_, shard, list,
+                                                stream_.get()),
           "settle");
     Synchronize();
     sum += settle_count_.Read()[0];
@@ -331,7 +330,7 @@ std::vector<char> WriteRig::Lookup(const std::vector<int64_t>& keys,
   LookupBatch batch;
   batch.segments = &s;
   batch.num_segments = 1;
-  Check(Platform().kernels.LaunchLookup(batch, stream_), "lookup");
+  Check(Platform().kernels.LaunchLookup(batch, stream_.get()), "lookup");
   Synchronize();
   const std::vector<uint32_t> words = bits.Read();
   missing->assign(keys.size(), false);

@@ -31,7 +31,6 @@ struct RigOptions {
 class WriteRig {
  public:
   explicit WriteRig(const RigOptions& options);
-  ~WriteRig();
 
   // Blocks. `values` are rows of `value_type`. On num_failed != 0, or if
   // `refuse` is set, the write is undone.
@@ -87,7 +86,6 @@ class WriteRig {
 
   const RigOptions options_;
   TableRef table_;
-  cudaStream_t stream_ = nullptr;
   DeviceArray<char> rows_;
   DeviceArray<IndexEntry> index_;
   DeviceArray<uint32_t> stamps_;
@@ -100,6 +98,7 @@ class WriteRig {
   DeviceArray<uint32_t> retired_;
   DeviceArray<uint32_t> settle_places_;
   DeviceArray<uint32_t> settle_count_;
+  const Stream stream_;
   std::vector<std::vector<uint32_t>> free_rows_;  // by shard
 };
 

@@ -81,10 +81,8 @@ class Batch {
   }
 
   cudaError_t Run() {
-    const cudaStream_t stream = NewStream();
-    const cudaError_t error = HostKernels().LaunchLookup(batch_, stream);
-    Platform().cuda.cudaStreamDestroy(stream);
-    return error;
+    const Stream stream;
+    return HostKernels().LaunchLookup(batch_, stream.get());
   }
 
   const std::vector<float>& output(int i) const { return outputs_[i]; }
