@@ -17,15 +17,8 @@ class LookupOperation final : public Operation {
  private:
   absl::Status Prepare(const grpc::ByteBuffer& request,
                        absl::Time deadline) override {
-    auto decoded = DecodedLookup::Decode(
-        request, context().catalog, context().limits, context().reply_memory);
-    if (!decoded.ok()) {
-      // Of all that Decode answers this is a reply over the limit.
-      if (absl::IsResourceExhausted(decoded.status())) {
-        context().metrics.requests().Rejected(Rejection::kTooLarge);
-      }
-      return decoded.status();
-    }
+    auto decoded = Decode<DecodedLookup>(request);
+    if (!decoded.ok()) return decoded.status();
     decoded_ = *std::move(decoded);
     auto ticket = Admit(*decoded_, request.Length());
     if (!ticket.ok()) return ticket.status();

@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "core/exec/dispatcher.h"
 #include "server/metrics/rpc_metrics.h"
@@ -61,7 +62,20 @@ class Operation {
 
   void OnJobDone(absl::Status status);
 
-  // What Prepare does for every kind, once the request is decoded.
+  // What Prepare does for every kind: this, then Admit. `Decoded` is the
+  // codec's class of the kind.
+  template <typename Decoded>
+  absl::StatusOr<std::unique_ptr<Decoded>> Decode(
+      const grpc::ByteBuffer& request) {
+    auto decoded = Decoded::Decode(request, context_.catalog, context_.limits,
+                                   context_.reply_memory);
+    // Of all that the codec answers this is a reply over the limit.
+    if (absl::IsResourceExhausted(decoded.status())) {
+      context_.metrics.requests().Rejected(Rejection::kTooLarge);
+    }
+    return decoded;
+  }
+
   template <typename Decoded>
   absl::StatusOr<AdmissionTicket> Admit(const Decoded& decoded,
                                         uint64_t request_bytes) {

@@ -26,14 +26,8 @@ class WriteOperation : public Operation {
  private:
   absl::Status Prepare(const grpc::ByteBuffer& request,
                        absl::Time deadline) override {
-    auto decoded = Decoded::Decode(request, context().catalog, context().limits,
-                                   context().reply_memory);
-    if (!decoded.ok()) {
-      if (absl::IsResourceExhausted(decoded.status())) {
-        context().metrics.requests().Rejected(Rejection::kTooLarge);
-      }
-      return decoded.status();
-    }
+    auto decoded = Decode<Decoded>(request);
+    if (!decoded.ok()) return decoded.status();
     decoded_ = *std::move(decoded);
     auto ticket = Admit(*decoded_, request.Length());
     if (!ticket.ok()) return ticket.status();
