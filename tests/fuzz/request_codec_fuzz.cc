@@ -13,6 +13,7 @@
 #include "proto/gatherd/v1/gatherd.pb.h"
 #include "server/request_codec.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/server/wire.h"
 
 namespace gatherd {
 namespace {
@@ -52,16 +53,6 @@ void RequireClientError(const absl::Status& status) {
   FuzzRequire(absl::IsInvalidArgument(status) || absl::IsNotFound(status) ||
               absl::IsResourceExhausted(status));
   FuzzRequire(status.message().size() < 1000);
-}
-
-std::string ToString(const grpc::ByteBuffer& bytes) {
-  std::vector<grpc::Slice> slices;
-  (void)bytes.Dump(&slices);
-  std::string text;
-  for (const grpc::Slice& slice : slices) {
-    text.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
-  }
-  return text;
 }
 
 void FuzzLookup(const grpc::ByteBuffer& bytes) {
