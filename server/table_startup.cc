@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "core/catalog/source_loader.h"
@@ -16,10 +17,13 @@ namespace {
 
 constexpr absl::Duration kProgressInterval = absl::Seconds(5);
 
+// Names the table where the error does not: the tables' own errors do, those of
+// files and devices do not.
 absl::Status InTable(const CatalogEntry& entry, const absl::Status& status) {
+  const std::string table = absl::StrCat("table \"", entry.spec().name, "\"");
+  if (absl::StrContains(status.message(), table)) return status;
   return absl::Status(status.code(),
-                      absl::StrCat("table \"", entry.spec().name,
-                                   "\": ", std::string(status.message())));
+                      absl::StrCat(table, ": ", status.message()));
 }
 
 void LogLoaded(const CatalogEntry& entry, const LoadReport& report) {
@@ -59,7 +63,7 @@ void TableStartup::Start(std::function<void(absl::Status)> done) {
 }
 
 void TableStartup::Cancel() {
-  cancelled_ = true;
+  cancelled_.store(true, std::memory_order_relaxed);
   for (const auto& entry : catalog_.entries()) {
     entry->progress().cancelled = true;
   }
@@ -106,9 +110,9 @@ void TableStartup::RunWorker(const LoadOptions& load) {
   const auto& entries = catalog_.entries();
   absl::Status status;
   while (status.ok()) {
-    const size_t index = next_table_.fetch_add(1);
+    const size_t index = next_table_.fetch_add(1, std::memory_order_relaxed);
     if (index >= entries.size()) break;
-    if (cancelled_) {
+    if (cancelled_.load(std::memory_order_relaxed)) {
       status = absl::CancelledError("loading was cancelled");
       break;
     }

@@ -62,8 +62,9 @@ class TableStartup {
   const uint32_t num_devices_;
   const LoadOptions load_;
 
-  std::thread thread_;
-  std::vector<std::thread> workers_;
+  std::thread thread_;                // runs Run
+  std::vector<std::thread> workers_;  // its alone
+  // Relaxed: they order nothing, what workers share has the mutex.
   std::atomic<size_t> next_table_{0};
   std::atomic<bool> cancelled_{false};
 

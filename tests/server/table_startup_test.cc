@@ -101,6 +101,16 @@ TEST_CASE_METHOD(Startup, "a table that cannot be made is named") {
   CHECK_THAT(status.ToString(), Contains("\"words\"") && Contains("no memory"));
 }
 
+TEST_CASE_METHOD(Startup, "an error that names its table names it once") {
+  const std::string message = "table \"words\": `rows` is too much";
+  const absl::Status status =
+      Run({HashedSpec("words", 2, 10)},
+          [&](const TableSpec&) -> absl::StatusOr<std::unique_ptr<Table>> {
+            return absl::ResourceExhaustedError(message);
+          });
+  CHECK(status.message() == message);
+}
+
 TEST_CASE("a startup that is cancelled ends") {
   const auto catalog = *Catalog::Create({HashedSpec("a", 2, 10)});
   const auto dispatcher = CreateThreadDispatcher({});
