@@ -38,6 +38,18 @@ struct ServingContext {
   std::function<void(const absl::Status&)> on_device_loss;
 };
 
+// What calls end with, and are refused with, once the server stops.
+inline absl::Status DrainingError() {
+  return absl::UnavailableError("the server is draining");
+}
+
+// OK, or DrainingError for a call that comes too late, which this counts.
+inline absl::Status CheckTakesCalls(const ServingContext& context) {
+  if (!context.state.refusing()) return absl::OkStatus();
+  context.metrics.requests().Rejected(Rejection::kDraining);
+  return DrainingError();
+}
+
 }  // namespace gatherd
 
 #endif  // GATHERD_SERVER_SERVING_CONTEXT_H_

@@ -22,9 +22,8 @@ grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* StreamCall::Start(
     grpc::CallbackServerContext* call) {
   auto* self = new StreamCall(context, method, *call);
   context.open_calls.AddStream(self);
-  if (context.state.refusing()) {
-    context.metrics.requests().Rejected(Rejection::kDraining);
-    self->End(absl::UnavailableError("the server is draining"));
+  if (absl::Status late = CheckTakesCalls(context); !late.ok()) {
+    self->End(late);
     return self;
   }
   absl::MutexLock lock(&self->mutex_);
@@ -99,7 +98,7 @@ void StreamCall::EndIfIdle() {
     if (operation_ != nullptr || ended_) return;
     ended_ = true;
   }
-  Answer(absl::UnavailableError("the server is draining"));
+  Answer(DrainingError());
 }
 
 // OnWriteDone does the rest.

@@ -100,10 +100,8 @@ class TableServiceImpl final : public RawService {
   template <typename Request, typename Response, typename Fill>
   absl::Status AnswerRequest(const ByteBuffer& request, ByteBuffer* reply,
                              Fill fill) {
-    if (context_.state.refusing()) {
-      context_.metrics.requests().Rejected(Rejection::kDraining);
-      return absl::UnavailableError("the server is draining");
-    }
+    absl::Status late = CheckTakesCalls(context_);
+    if (!late.ok()) return late;
     ByteBuffer buffer = request;  // a reference, not a copy
     grpc::ProtoBufferReader reader(&buffer);
     Request message;

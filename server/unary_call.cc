@@ -21,9 +21,8 @@ grpc::ServerUnaryReactor* UnaryCall::Start(const ServingContext& context,
                                            const grpc::ByteBuffer* request,
                                            grpc::ByteBuffer* reply) {
   auto* self = new UnaryCall(context, method, *call);
-  if (context.state.refusing()) {
-    context.metrics.requests().Rejected(Rejection::kDraining);
-    self->End(absl::UnavailableError("the server is draining"));
+  if (absl::Status late = CheckTakesCalls(context); !late.ok()) {
+    self->End(late);
     return self;
   }
   if (!request->Valid()) {
