@@ -5,6 +5,7 @@ import time
 import unittest
 
 from tests.client.lookup_loops import CppLoop, PythonLoop
+from tests.integration.harness.name_server import NameServer
 from tests.integration.harness.process import (
     Server, config_of, free_port, table_of)
 
@@ -14,9 +15,9 @@ OUTAGE_S = 0.7
 MAX_RECOVERY_S = 4
 
 
-def config_at(port):
+def config_at(address):
     return config_of([table_of("words", 2, 100, "dense")],
-                     server={"address": f"127.0.0.1:{port}"})
+                     server={"address": address})
 
 
 class OutageTest(unittest.TestCase):
@@ -27,25 +28,55 @@ class OutageTest(unittest.TestCase):
                 self.outlast_of(num_servers, open_loop)
 
     def outlast_of(self, num_servers, open_loop):
-        ports = [free_port() for _ in range(num_servers)]
-        servers = self.start_all(ports)
-        loop = open_loop(",".join(f"127.0.0.1:{port}" for port in ports))
+        addresses = [f"127.0.0.1:{free_port()}" for _ in range(num_servers)]
+        self.outlast_at(addresses, lambda: addresses,
+                        lambda: open_loop(",".join(addresses)))
+
+    def outlast_at(self, addresses, move, open_loop):
+        """All servers at `addresses` end, and others start where move() says
+        that they are from then on."""
+        servers = self.start_all(addresses)
+        loop = open_loop()
         self.addCleanup(loop.close)
         loop.wait_for_answer(since=0)
         for server in servers:
             server.close()
         time.sleep(OUTAGE_S)
+        self.start_all(move())
         ended = time.monotonic()
-        self.start_all(ports)
         seconds = loop.wait_for_answer(since=ended) - ended
         print(f"answered after {seconds:.2f} s")
         self.assertLess(seconds, MAX_RECOVERY_S, loop.outcomes[-3:])
 
-    def start_all(self, ports):
-        servers = [Server(config_at(port)) for port in ports]
+    def outlast_with_new_addresses(self, open_loop):
+        """As where every pod of a Deployment is replaced at once."""
+        port = free_port()
+        names = NameServer(["127.0.0.1", "127.0.0.2"])
+        self.addCleanup(names.close)
+
+        def move():
+            names.addresses = ["127.0.0.3", "127.0.0.4"]
+            return [f"{host}:{port}" for host in names.addresses]
+        name = f"dns://127.0.0.1:{names.port}/words.svc.:{port}"
+        self.outlast_at([f"{host}:{port}" for host in names.addresses], move,
+                        lambda: open_loop(name))
+
+    def start_all(self, addresses):
+        servers = [Server(config_at(address)) for address in addresses]
         for server in servers:
             self.addCleanup(server.close)
         return servers
+
+    def test_python_by_name(self):
+        self.outlast_with_new_addresses(lambda address: PythonLoop(address, 1))
+
+    def test_cpp_by_name(self):
+        self.outlast_with_new_addresses(
+            lambda address: CppLoop(address, "blocking", 1))
+
+    def test_cpp_async_by_name(self):
+        self.outlast_with_new_addresses(
+            lambda address: CppLoop(address, "async", 1))
 
     def test_python(self):
         self.outlast(lambda address: PythonLoop(address, 5))
