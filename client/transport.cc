@@ -13,18 +13,32 @@ namespace gatherd::client {
 namespace {
 
 // Ample for the handshake and the answer about health of a server that is back.
-constexpr absl::Duration kLongestReconnectWait = absl::Milliseconds(50);
+constexpr absl::Duration kReconnectWait = absl::Milliseconds(50);
+
+// After so long without a call something may be there to be read, which takes
+// some turns of gRPC's.
+constexpr int64_t kIdleNs = 100'000'000;
+constexpr absl::Duration kReadTime = absl::Milliseconds(4);
 
 // gRPC reads from connections only while somebody waits for something of it,
-// and by itself every 5 s. A call that finds all servers failing ends at once,
-// so calls and sleeps alone would leave each step of a new connection to that.
-void WaitIfFailing(grpc::Channel& channel, absl::Time deadline) {
+// and by itself every 5 s. Between blocking calls nobody does.
+void ReadConnections(grpc::Channel& channel, grpc_connectivity_state state,
+                     absl::Time until) {
+  channel.WaitForStateChange(state, absl::ToChronoTime(until));
+}
+
+grpc_connectivity_state StateOf(grpc::Channel& channel) {
   constexpr bool kTryToConnect = false;  // gRPC does, after its own waits
-  if (channel.GetState(kTryToConnect) != GRPC_CHANNEL_TRANSIENT_FAILURE) return;
-  channel.WaitForStateChange(
-      GRPC_CHANNEL_TRANSIENT_FAILURE,
-      absl::ToChronoTime(
-          std::min(deadline, absl::Now() + kLongestReconnectWait)));
+  return channel.GetState(kTryToConnect);
+}
+
+// A call that finds all servers failing ends at once: calls and sleeps alone
+// would leave each step of a new connection to the next 5 s.
+void WaitIfFailing(grpc::Channel& channel, absl::Time deadline) {
+  const grpc_connectivity_state state = StateOf(channel);
+  if (state != GRPC_CHANNEL_TRANSIENT_FAILURE) return;
+  ReadConnections(channel, state,
+                  std::min(deadline, absl::Now() + kReconnectWait));
 }
 
 // Waits on the calling thread itself, which gRPC then has no other to wake for.
@@ -61,6 +75,8 @@ absl::StatusOr<grpc::ByteBuffer> Transport::Call(
     const char* method, const grpc::ByteBuffer& request,
     const AttemptsOptions& options) {
   Attempts attempts(options);
+  if (options.max_attempts == 1) ReadIfIdle(attempts.deadline());
+  last_call_ns_.store(absl::GetCurrentTimeNanos(), std::memory_order_relaxed);
   while (true) {
     WaitIfFailing(*channel_, attempts.deadline());
     grpc::ClientContext context;
@@ -74,6 +90,16 @@ absl::StatusOr<grpc::ByteBuffer> Transport::Call(
     if (!wait.has_value()) return attempts.Result(status);
     absl::SleepFor(*wait);
   }
+}
+
+// A call that is never repeated must not go to a server that said goodbye while
+// nobody read it.
+void Transport::ReadIfIdle(absl::Time deadline) {
+  const int64_t now_ns = absl::GetCurrentTimeNanos();
+  const int64_t last_ns = last_call_ns_.load(std::memory_order_relaxed);
+  if (now_ns - last_ns < kIdleNs) return;
+  ReadConnections(*channel_, StateOf(*channel_),
+                  std::min(deadline, absl::Now() + kReadTime));
 }
 
 PendingCall Transport::Start(const char* method, grpc::ByteBuffer request,

@@ -5,9 +5,12 @@
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/support/byte_buffer.h>
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "client/async_call.h"
 #include "client/attempts.h"
 #include "client/channel.h"
@@ -33,10 +36,13 @@ class Transport {
   Transport(ConnectionOptions connection,
             const std::shared_ptr<grpc::Channel>& channel);
 
+  void ReadIfIdle(absl::Time deadline);
+
   const ConnectionOptions connection_;
   const std::shared_ptr<grpc::Channel> channel_;
   grpc::GenericStub stub_;
-  AsyncCalls calls_;  // last: they use the rest
+  std::atomic<int64_t> last_call_ns_ = 0;  // since 1970
+  AsyncCalls calls_;                       // last: they use the rest
 };
 
 }  // namespace gatherd::client

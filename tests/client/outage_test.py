@@ -4,7 +4,7 @@ one is back, whatever calls were made meanwhile."""
 import time
 import unittest
 
-from tests.client.lookup_loops import CppLoop, PythonLoop
+from tests.client.clients import CppClient, LookupLoop, PythonClient
 from tests.integration.harness.name_server import NameServer
 from tests.integration.harness.process import (
     Server, config_of, free_port, table_of)
@@ -22,21 +22,21 @@ def config_at(address):
 
 class OutageTest(unittest.TestCase):
 
-    def outlast(self, open_loop):
+    def outlast(self, open_client):
         for num_servers in (1, 2):
             with self.subTest(num_servers=num_servers):
-                self.outlast_of(num_servers, open_loop)
+                self.outlast_of(num_servers, open_client)
 
-    def outlast_of(self, num_servers, open_loop):
+    def outlast_of(self, num_servers, open_client):
         addresses = [f"127.0.0.1:{free_port()}" for _ in range(num_servers)]
         self.outlast_at(addresses, lambda: addresses,
-                        lambda: open_loop(",".join(addresses)))
+                        lambda: open_client(",".join(addresses)))
 
-    def outlast_at(self, addresses, move, open_loop):
+    def outlast_at(self, addresses, move, open_client):
         """All servers at `addresses` end, and others start where move() says
         that they are from then on."""
         servers = self.start_all(addresses)
-        loop = open_loop()
+        loop = LookupLoop(open_client())
         self.addCleanup(loop.close)
         loop.wait_for_answer(since=0)
         for server in servers:
@@ -48,7 +48,7 @@ class OutageTest(unittest.TestCase):
         print(f"answered after {seconds:.2f} s")
         self.assertLess(seconds, MAX_RECOVERY_S, loop.outcomes[-3:])
 
-    def outlast_with_new_addresses(self, open_loop):
+    def outlast_with_new_addresses(self, open_client):
         """As where every pod of a Deployment is replaced at once."""
         port = free_port()
         names = NameServer(["127.0.0.1", "127.0.0.2"])
@@ -59,7 +59,7 @@ class OutageTest(unittest.TestCase):
             return [f"{host}:{port}" for host in names.addresses]
         name = f"dns://127.0.0.1:{names.port}/words.svc.:{port}"
         self.outlast_at([f"{host}:{port}" for host in names.addresses], move,
-                        lambda: open_loop(name))
+                        lambda: open_client(name))
 
     def start_all(self, addresses):
         servers = [Server(config_at(address)) for address in addresses]
@@ -68,30 +68,30 @@ class OutageTest(unittest.TestCase):
         return servers
 
     def test_python_by_name(self):
-        self.outlast_with_new_addresses(lambda address: PythonLoop(address, 1))
+        self.outlast_with_new_addresses(lambda address: PythonClient(address, 1))
 
     def test_cpp_by_name(self):
         self.outlast_with_new_addresses(
-            lambda address: CppLoop(address, "blocking", 1))
+            lambda address: CppClient(address, 1))
 
     def test_cpp_async_by_name(self):
         self.outlast_with_new_addresses(
-            lambda address: CppLoop(address, "async", 1))
+            lambda address: CppClient(address, 1, "async"))
 
     def test_python(self):
-        self.outlast(lambda address: PythonLoop(address, 5))
+        self.outlast(lambda address: PythonClient(address, 5))
 
     def test_python_without_repeating_a_call(self):
-        self.outlast(lambda address: PythonLoop(address, 1))
+        self.outlast(lambda address: PythonClient(address, 1))
 
     def test_cpp(self):
-        self.outlast(lambda address: CppLoop(address, "blocking", 5))
+        self.outlast(lambda address: CppClient(address, 5))
 
     def test_cpp_without_repeating_a_call(self):
-        self.outlast(lambda address: CppLoop(address, "blocking", 1))
+        self.outlast(lambda address: CppClient(address, 1))
 
     def test_cpp_async(self):
-        self.outlast(lambda address: CppLoop(address, "async", 5))
+        self.outlast(lambda address: CppClient(address, 5, "async"))
 
     def test_cpp_async_without_repeating_a_call(self):
-        self.outlast(lambda address: CppLoop(address, "async", 1))
+        self.outlast(lambda address: CppClient(address, 1, "async"))

@@ -5,7 +5,7 @@ nobody leaves a server that is well."""
 import time
 import unittest
 
-from tests.client.lookup_loops import CppLoop, PythonLoop
+from tests.client.clients import CppClient, LookupLoop, PythonClient
 from tests.integration.harness.bad_network import BadNetwork
 from tests.integration.harness.process import (
     Server, config_of, free_port, table_of, wait_until)
@@ -46,13 +46,14 @@ class SilentServerTest(unittest.TestCase):
                                   port_of(self.servers[0]))
         self.addCleanup(self.network.close)
         address = f"127.0.0.1:{port},{self.servers[1].address}"
-        self.loops = {"python": PythonLoop(address, 5),
-                      "cpp": CppLoop(address, "blocking", 5)}
-        idle = CppLoop(",".join(s.address for s in self.servers[1:]),
-                       "blocking", 5, pause_ms=1000 * MAX_LEAVING_S)
-        for loop in [*self.loops.values(), idle]:
+        self.loops = {"python": LookupLoop(PythonClient(address)),
+                      "cpp": LookupLoop(CppClient(address))}
+        for loop in self.loops.values():
             self.addCleanup(loop.close)
             loop.wait_for_answer(since=0)
+        idle = CppClient(",".join(s.address for s in self.servers[1:]))
+        self.addCleanup(idle.close)
+        self.assertEqual("ok", idle.lookup())
         time.sleep(1)  # until they are connected to all
 
     def test_clients_leave_it_and_no_other(self):

@@ -7,13 +7,13 @@ import grpc
 from google.protobuf import message as protobuf
 
 from gatherd import channel as channels
+from gatherd import connections
 from gatherd import errors
 from gatherd import lookup_reply
 from gatherd import messages
 from gatherd import requests
 from gatherd import results
 from gatherd import retry
-from gatherd import revival
 from gatherd import table_calls
 
 _HEALTH_NAMES = {1: "SERVING", 2: "NOT_SERVING"}
@@ -86,7 +86,7 @@ class Client(table_calls.TableCalls):
         self._channel = channels.open_channel(
             address, root_certificates, certificate, private_key, server_name,
             tls)
-        self._revival = revival.Revival(self._channel)
+        self._reader = connections.Reader(self._channel)
         # Requests and replies stay bytes, so that a repeated attempt encodes
         # nothing twice.
         self._methods = {
@@ -208,8 +208,11 @@ class Client(table_calls.TableCalls):
             except grpc.RpcError as error:
                 if (error.code() == grpc.StatusCode.UNAVAILABLE
                         and not self._closed.is_set()):
-                    self._revival.start()
+                    self._reader.watch_until_ready()
                 raise
+        if max_attempts == 1 and not self._closed.is_set():
+            self._reader.read_if_idle()
+        self._reader.note_call()
         return retry.call(
             attempt, retry.check_timeout(timeout),
             retry.check_max_attempts(max_attempts), self._backoff,
