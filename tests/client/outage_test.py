@@ -20,46 +20,36 @@ def config_at(address):
                      server={"address": address})
 
 
+def open_clients(address, max_attempts_of_python=5):
+    """By name. One of Python, since two would read for each other."""
+    return {
+        "cpp": CppClient(address),
+        "cpp, no repetitions": CppClient(address, 1),
+        "cpp, async": CppClient(address, way="async"),
+        "python": PythonClient(address, max_attempts_of_python),
+    }
+
+
 class OutageTest(unittest.TestCase):
 
-    def outlast(self, open_client):
-        for num_servers in (1, 2):
-            with self.subTest(num_servers=num_servers):
-                self.outlast_of(num_servers, open_client)
-
-    def outlast_of(self, num_servers, open_client):
-        addresses = [f"127.0.0.1:{free_port()}" for _ in range(num_servers)]
-        self.outlast_at(addresses, lambda: addresses,
-                        lambda: open_client(",".join(addresses)))
-
-    def outlast_at(self, addresses, move, open_client):
-        """All servers at `addresses` end, and others start where move() says
-        that they are from then on."""
+    def outlast(self, addresses, clients, move=None):
+        """All servers at `addresses` end, and others start: there, or where
+        move() says that they are from then on."""
         servers = self.start_all(addresses)
-        loop = LookupLoop(open_client())
-        self.addCleanup(loop.close)
-        loop.wait_for_answer(since=0)
+        loops = {name: LookupLoop(client) for name, client in clients.items()}
+        for loop in loops.values():
+            self.addCleanup(loop.close)
+            loop.wait_for_answer(since=0)
         for server in servers:
             server.close()
         time.sleep(OUTAGE_S)
-        self.start_all(move())
+        self.start_all(move() if move else addresses)
         ended = time.monotonic()
-        seconds = loop.wait_for_answer(since=ended) - ended
-        print(f"answered after {seconds:.2f} s")
-        self.assertLess(seconds, MAX_RECOVERY_S, loop.outcomes[-3:])
-
-    def outlast_with_new_addresses(self, open_client):
-        """As where every pod of a Deployment is replaced at once."""
-        port = free_port()
-        names = NameServer(["127.0.0.1", "127.0.0.2"])
-        self.addCleanup(names.close)
-
-        def move():
-            names.addresses = ["127.0.0.3", "127.0.0.4"]
-            return [f"{host}:{port}" for host in names.addresses]
-        name = f"dns://127.0.0.1:{names.port}/words.svc.:{port}"
-        self.outlast_at([f"{host}:{port}" for host in names.addresses], move,
-                        lambda: open_client(name))
+        for name, loop in loops.items():
+            with self.subTest(client=name):
+                seconds = loop.wait_for_answer(since=ended) - ended
+                print(f"{name}: answered after {seconds:.2f} s")
+                self.assertLess(seconds, MAX_RECOVERY_S, loop.outcomes[-3:])
 
     def start_all(self, addresses):
         servers = [Server(config_at(address)) for address in addresses]
@@ -67,31 +57,23 @@ class OutageTest(unittest.TestCase):
             self.addCleanup(server.close)
         return servers
 
-    def test_python_by_name(self):
-        self.outlast_with_new_addresses(lambda address: PythonClient(address, 1))
+    def test_of_one_server(self):
+        address = f"127.0.0.1:{free_port()}"
+        self.outlast([address], open_clients(address))
 
-    def test_cpp_by_name(self):
-        self.outlast_with_new_addresses(
-            lambda address: CppClient(address, 1))
+    def test_of_two_servers(self):
+        addresses = [f"127.0.0.1:{free_port()}" for _ in range(2)]
+        self.outlast(addresses, open_clients(",".join(addresses)))
 
-    def test_cpp_async_by_name(self):
-        self.outlast_with_new_addresses(
-            lambda address: CppClient(address, 1, "async"))
+    def test_that_ends_at_new_addresses(self):
+        """As where every pod of a Deployment is replaced at once."""
+        port = free_port()
+        names = NameServer(["127.0.0.1", "127.0.0.2"])
+        self.addCleanup(names.close)
+        target = f"dns://127.0.0.1:{names.port}/words.svc.:{port}"
 
-    def test_python(self):
-        self.outlast(lambda address: PythonClient(address, 5))
-
-    def test_python_without_repeating_a_call(self):
-        self.outlast(lambda address: PythonClient(address, 1))
-
-    def test_cpp(self):
-        self.outlast(lambda address: CppClient(address, 5))
-
-    def test_cpp_without_repeating_a_call(self):
-        self.outlast(lambda address: CppClient(address, 1))
-
-    def test_cpp_async(self):
-        self.outlast(lambda address: CppClient(address, 5, "async"))
-
-    def test_cpp_async_without_repeating_a_call(self):
-        self.outlast(lambda address: CppClient(address, 1, "async"))
+        def move():
+            names.addresses = ["127.0.0.3", "127.0.0.4"]
+            return [f"{host}:{port}" for host in names.addresses]
+        self.outlast([f"{host}:{port}" for host in names.addresses],
+                     open_clients(target, max_attempts_of_python=1), move)
