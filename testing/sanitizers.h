@@ -13,6 +13,12 @@ inline constexpr bool kUnderSanitizer = true;
 inline constexpr bool kUnderSanitizer = false;
 #endif
 
+#ifdef ABSL_HAVE_THREAD_SANITIZER
+inline constexpr bool kUnderThreadSanitizer = true;
+#else
+inline constexpr bool kUnderThreadSanitizer = false;
+#endif
+
 }  // namespace gatherd
 
 #endif  // GATHERD_TESTING_SANITIZERS_H_

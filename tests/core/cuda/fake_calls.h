@@ -12,6 +12,9 @@ namespace gatherd {
 void FillInFakeRuntime(CudaApi* api);
 void FillInFakeDriver(CudaApi* api);
 
+// Addresses whose pages appear on first use; nullptr if there are none left.
+void* MapPages(size_t num_bytes);
+
 // New memory is not zero: whoever counts on that shall notice.
 void FillWithGarbage(void* data, size_t num_bytes);
 

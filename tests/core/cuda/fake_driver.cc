@@ -74,10 +74,8 @@ struct FakeDriver {
     if ((alignment & (alignment - 1)) != 0) {
       fake().Misuse("an alignment that is no power of two");
     }
-    void* data = mmap(nullptr, num_bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (data == MAP_FAILED) return CUDA_ERROR_OUT_OF_MEMORY;
-    madvise(data, num_bytes, MADV_NOHUGEPAGE);  // few pages are touched
+    void* data = MapPages(num_bytes);
+    if (data == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
     *address = reinterpret_cast<CUdeviceptr>(data);
     fake().ranges_[*address] = num_bytes;
     return CUDA_SUCCESS;

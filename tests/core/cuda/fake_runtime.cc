@@ -1,5 +1,8 @@
 // The runtime's functions.
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -7,18 +10,37 @@
 #include <utility>
 
 #include "absl/synchronization/mutex.h"
+#include "testing/sanitizers.h"
 #include "tests/core/cuda/fake_calls.h"
 #include "tests/core/cuda/fake_cuda.h"
 
 namespace gatherd {
 namespace {
 
+// ThreadSanitizer reads what it knows of every page that is freed, used or not,
+// but drops what it knows of pages that are unmapped.
+constexpr size_t kMinMappedBytes =
+    kUnderThreadSanitizer ? size_t{1} << 20 : SIZE_MAX;
+
 // Pages appear on first use, here, too.
 void* NewMemory(size_t num_bytes, size_t alignment) {
   void* data = nullptr;
-  if (posix_memalign(&data, alignment, num_bytes) != 0) std::abort();
+  if (num_bytes >= kMinMappedBytes) {
+    data = MapPages(num_bytes);
+    if (data == nullptr) std::abort();
+  } else if (posix_memalign(&data, alignment, num_bytes) != 0) {
+    std::abort();
+  }
   FillWithGarbage(data, num_bytes);
   return data;
+}
+
+void DropMemory(void* data, size_t num_bytes) {
+  if (num_bytes >= kMinMappedBytes) {
+    munmap(data, num_bytes);
+  } else {
+    std::free(data);
+  }
 }
 
 template <typename T>
@@ -33,8 +55,17 @@ void DropHandle(T handle) {
 
 }  // namespace
 
+void* MapPages(size_t num_bytes) {
+  void* data = mmap(nullptr, num_bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (data == MAP_FAILED) return nullptr;
+  madvise(data, num_bytes, MADV_NOHUGEPAGE);  // few pages are touched
+  return data;
+}
+
 void FillWithGarbage(void* data, size_t num_bytes) {
-  constexpr size_t kMaxBytes = 1 << 20;
+  // ThreadSanitizer takes three pages for each, and races need no garbage.
+  constexpr size_t kMaxBytes = kUnderThreadSanitizer ? 1 << 12 : 1 << 20;
   std::memset(data, 0xa5, std::min(num_bytes, kMaxBytes));
 }
 
@@ -233,11 +264,13 @@ struct FakeRuntime {
   static cudaError_t cudaFreeHost(void* data) {
     FakeCuda::Drain();
     absl::MutexLock lock(&fake().mutex_);
-    if (fake().host_.erase(data) == 0) {
+    const auto found = fake().host_.find(data);
+    if (found == fake().host_.end()) {
       fake().Misuse("pinned memory freed that is none");
-    } else {
-      std::free(data);
+      return cudaSuccess;
     }
+    DropMemory(data, found->second);
+    fake().host_.erase(found);
     return cudaSuccess;
   }
 
@@ -259,9 +292,10 @@ struct FakeRuntime {
       fake().Misuse("device memory freed that is none");
       return cudaSuccess;
     }
-    fake().device(found->second.first).used_bytes -= found->second.second;
+    const auto [device, num_bytes] = found->second;
+    fake().device(device).used_bytes -= num_bytes;
     fake().memory_.erase(found);
-    std::free(data);
+    DropMemory(data, num_bytes);
     return cudaSuccess;
   }
 
