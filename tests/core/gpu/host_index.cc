@@ -5,12 +5,12 @@
 namespace gatherd::kernels {
 namespace {
 
-// Entries are 16 bytes, which C++17 has no atomics for.
-absl::Mutex& MutexOf(const IndexEntry* entry) {
+// Of the bucket that begins with this entry.
+absl::Mutex& MutexOf(const IndexEntry* bucket) {
   constexpr uint64_t kNumMutexes = 1024;
   static auto* const mutexes = new absl::Mutex[kNumMutexes];
-  return mutexes[reinterpret_cast<uint64_t>(entry) / sizeof(IndexEntry) %
-                 kNumMutexes];
+  return mutexes[reinterpret_cast<uint64_t>(bucket) /
+                 (kEntriesPerBucket * sizeof(IndexEntry)) % kNumMutexes];
 }
 
 constexpr int kMaxMoves = 4;  // as in core/kernels/insert.cuh
@@ -23,33 +23,32 @@ HostIndex::HostIndex(const TableRef& table, uint32_t shard)
           reinterpret_cast<uint64_t>(table.index) +
           shard * table.index_shard_bytes)) {}
 
-IndexEntry HostIndex::Load(uint32_t place) const {
-  absl::MutexLock lock(&MutexOf(entries_ + place));
-  return entries_[place];
-}
+// Without the mutex, which the one thread that stores does not need: two that
+// nothing keeps apart would be a race for ThreadSanitizer to find.
+IndexEntry HostIndex::Load(uint32_t place) const { return entries_[place]; }
 
 void HostIndex::Store(uint32_t place, const IndexEntry& entry) {
-  absl::MutexLock lock(&MutexOf(entries_ + place));
+  IndexEntry* const bucket =
+      entries_ + place / kEntriesPerBucket * kEntriesPerBucket;
+  absl::MutexLock lock(&MutexOf(bucket));
   entries_[place] = entry;
 }
 
-// From the last entry to the first, which has the count: a key that leaves
-// meanwhile for its second bucket is counted before it goes. (A GPU reads the
-// bucket, a line, by one instruction.)
+// The bucket as a whole, as a GPU reads it: a key that leaves meanwhile for its
+// second bucket is either found or counted.
 HostIndex::Found HostIndex::FindInBucket(uint32_t bucket, int64_t key,
                                          uint32_t state,
                                          bool* overflowed) const {
-  Found found;
-  for (int i = kEntriesPerBucket - 1; i >= 0; --i) {
-    const uint32_t place =
-        bucket * kEntriesPerBucket + static_cast<uint32_t>(i);
-    const IndexEntry entry = Load(place);
+  const uint32_t first = bucket * kEntriesPerBucket;
+  absl::MutexLock lock(&MutexOf(entries_ + first));
+  *overflowed = (entries_[first].meta >> kOverflowShift) != 0;
+  for (uint32_t place = first; place < first + kEntriesPerBucket; ++place) {
+    const IndexEntry& entry = entries_[place];
     if (entry.key == key && (entry.meta & kStateMask) == state) {
-      found = {place, entry.row};
+      return {place, entry.row};
     }
-    if (i == 0) *overflowed = (entry.meta >> kOverflowShift) != 0;
   }
-  return found;
+  return {};
 }
 
 HostIndex::Found HostIndex::Find(int64_t key, uint32_t state) const {

@@ -1,8 +1,8 @@
 // The index of one shard of a hashed table, as the kernels keep it, by plain
 // code: the same two buckets, overflow counts and moves, one key at a time.
 //
-// Any number of threads may call Find beside one that writes the shard. Each
-// entry is read and written as a whole.
+// Any number of threads may call Find beside one that writes the shard, which
+// may call all there is. Find reads buckets as wholes, entries are written so.
 #ifndef GATHERD_TESTS_CORE_GPU_HOST_INDEX_H_
 #define GATHERD_TESTS_CORE_GPU_HOST_INDEX_H_
 
@@ -20,7 +20,6 @@ class HostIndex {
   HostIndex(const TableRef& table, uint32_t shard);
 
   uint32_t num_places() const { return table_.num_buckets * kEntriesPerBucket; }
-  IndexEntry Load(uint32_t place) const;
 
   // The place of a key whose entry is in `state`, or kNowhere.
   struct Found {
@@ -30,6 +29,7 @@ class HostIndex {
   Found Find(int64_t key, uint32_t state) const;
 
   // The writer's:
+  IndexEntry Load(uint32_t place) const;
   // Puts an absent key somewhere; kNowhere if no place was found.
   uint32_t Insert(int64_t key, uint32_t row, uint32_t state);
   void SetRow(uint32_t place, uint32_t row);  // and makes it kValid
