@@ -4,6 +4,8 @@
 #include <iterator>
 #include <random>
 
+#include "testing/random_floats.h"
+
 namespace gatherd::kernels {
 
 std::unique_ptr<TestTable> MakeTable(Kind kind, ElementType type, uint32_t dim,
@@ -49,9 +51,8 @@ Question BagsOf(const TestTable& table, ElementType type, size_t num_keys,
        at += kSizes[random() % std::size(kSizes)]) {
     q.offsets.push_back(at);
   }
-  std::normal_distribution<float> normal;
   for (size_t i = 0; weighted && i < num_keys; i++) {
-    q.weights.push_back(i % 50 == 7 ? 0.0f : normal(random));
+    q.weights.push_back(i % 50 == 7 ? 0.0f : RandomNormal(random));
   }
   // Weights that sum to nothing.
   if (weighted && num_keys > 1 && q.offsets.size() > 1 && q.offsets[1] > 1) {

@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include "core/base/data_type.h"
+#include "testing/random_floats.h"
 #include "testing/reference_rows.h"
 
 namespace gatherd::kernels {
@@ -21,9 +22,8 @@ std::vector<char> RandomRow(ElementType type, uint32_t dim,
     for (char& byte : row) byte = static_cast<char>((*random)());
     return row;
   }
-  std::normal_distribution<float> normal;
   std::vector<float> values(dim);
-  for (float& value : values) value = normal(*random);
+  for (float& value : values) value = RandomNormal(*random);
   const std::vector<std::byte> bytes =
       ReferenceFromFloats(values, static_cast<DataType>(type));
   std::memcpy(row.data(), bytes.data(), row.size());

@@ -6,6 +6,7 @@
 #include <random>
 #include <set>
 
+#include "testing/random_floats.h"
 #include "testing/reference_rows.h"
 #include "tests/core/table/table_contract.h"
 #include "tests/core/table/table_model.h"
@@ -85,11 +86,10 @@ class RandomTest {
   std::vector<std::byte> RandomValues(size_t num_rows, DataType type) {
     std::vector<std::byte> values;
     std::vector<float> row(table_.spec().dim);
-    std::normal_distribution<float> normal(0, 10);
     for (size_t i = 0; i < num_rows; ++i) {
-      const float scale = Below(10) == 0 ? 1e5f : 1;
+      const float scale = Below(10) == 0 ? 1e6f : 10;
       for (float& value : row) {
-        value = Below(10) == 0 ? 0 : scale * normal(random_);
+        value = Below(10) == 0 ? 0 : scale * RandomNormal(random_);
       }
       const auto bytes = ReferenceFromFloats(row, type);
       values.insert(values.end(), bytes.begin(), bytes.end());
