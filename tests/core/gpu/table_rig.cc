@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <numeric>
 
+#include "absl/types/span.h"
 #include "tests/core/gpu/host_kernels.h"
 
 namespace gatherd {
@@ -79,17 +80,24 @@ absl::StatusOr<UpdateResult> TableRig::SetToKeys(
 }
 
 std::vector<float> TableRig::Read(const std::vector<int64_t>& keys) {
+  // Of the widest rows a few at a time: sanitizers take long for new pages.
+  constexpr size_t kMaxFloats = size_t{2} << 20;
   const size_t dim = table_->spec().dim;
-  std::vector<float> rows(keys.size() * dim);
-  std::vector<uint8_t> missing((keys.size() + 7) / 8);
-  LookupBatch batch;
-  batch.keys = keys;
+  const size_t max_keys = std::min(keys.size(), kMaxFloats / dim);
+  std::vector<float> rows(max_keys * dim);
+  std::vector<uint8_t> missing((max_keys + 7) / 8);
   const LookupOutput output = {reinterpret_cast<std::byte*>(rows.data()),
                                missing.data()};
-  REQUIRE(table_->Lookup(batch, output).ok());
-  std::vector<float> first(keys.size());
-  for (size_t i = 0; i < keys.size(); ++i) {
-    first[i] = (missing[i / 8] >> (i % 8) & 1) != 0 ? -1 : rows[i * dim];
+  std::vector<float> first;
+  while (first.size() < keys.size()) {
+    LookupBatch batch;
+    batch.keys = absl::MakeSpan(keys).subspan(first.size(), max_keys);
+    std::fill(missing.begin(), missing.end(), 0);
+    REQUIRE(table_->Lookup(batch, output).ok());
+    for (size_t i = 0; i < batch.keys.size(); ++i) {
+      const bool is_missing = (missing[i / 8] >> (i % 8) & 1) != 0;
+      first.push_back(is_missing ? -1 : rows[i * dim]);
+    }
   }
   return first;
 }

@@ -98,9 +98,13 @@ void CompareWithMap(KeySpace key_space, int num_devices, FakeStreams mode) {
     CHECK(result->num_inserted == inserted.size());
     CHECK(result->num_skipped == skipped.size());
     model = next;
+    std::vector<int64_t> written;
+    std::vector<float> expected;
     for (const auto& [key, value] : model) {
-      REQUIRE(rig.Read({key}) == std::vector<float>{value});
+      written.push_back(key);
+      expected.push_back(value);
     }
+    REQUIRE(rig.Read(written) == expected);
   }
   CHECK(num_selections >= 8 * num_devices);
   CHECK(num_fetches >= 4 * num_devices);
