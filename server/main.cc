@@ -17,6 +17,7 @@
 #include "server/server.h"
 #include "server/shutdown_signals.h"
 #include "server/standard_streams.h"
+#include "server/uncaught.h"
 
 namespace gatherd {
 namespace {
@@ -68,6 +69,7 @@ int Serve(const std::string& config_path) {
 
 int Main(int argc, char** argv) {
   SecureStandardStreams();
+  ReportUncaughtExceptions();
   const auto invocation = ParseInvocation(argc, argv);
   if (!invocation.ok()) {
     return Refuse("gatherd: " + std::string(invocation.status().message()) +
