@@ -24,10 +24,10 @@ uint32_t WaitForSignal(int signal_fd, int stop_fd) {
     if (poll(fds, 2, -1) < 0) continue;  // EINTR
     if (fds[1].revents != 0) return 0;
     signalfd_siginfo info{};
-    if (read(signal_fd, &info, sizeof(info)) == sizeof(info)) {
-      Log(LogLevel::kInfo, "signal received", {{"signal", info.ssi_signo}});
-      return info.ssi_signo;
-    }
+    if (read(signal_fd, &info, sizeof(info)) != sizeof(info)) continue;
+    Log(LogLevel::kInfo, "signal received", {{"signal", info.ssi_signo}});
+    // Who sends it to have files read again must not lose the tables.
+    if (info.ssi_signo != SIGHUP) return info.ssi_signo;
   }
 }
 
@@ -38,6 +38,7 @@ ShutdownSignals::ShutdownSignals() {
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal_fd_ = signalfd(-1, &signals, SFD_CLOEXEC);
   stop_fd_ = eventfd(0, EFD_CLOEXEC);

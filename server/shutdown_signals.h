@@ -1,6 +1,6 @@
 // SIGTERM and SIGINT: the first begins the end. After it, SIGTERM changes
 // nothing (supervisors repeat it), and SIGINT, a person at a terminal who does
-// not want to wait, ends the process at once.
+// not want to wait, ends the process at once. SIGHUP changes nothing.
 #ifndef GATHERD_SERVER_SHUTDOWN_SIGNALS_H_
 #define GATHERD_SERVER_SHUTDOWN_SIGNALS_H_
 

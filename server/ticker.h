@@ -2,14 +2,17 @@
 #ifndef GATHERD_SERVER_TICKER_H_
 #define GATHERD_SERVER_TICKER_H_
 
+#include <condition_variable>
 #include <functional>
+#include <mutex>
 #include <thread>
 
-#include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
 
 namespace gatherd {
 
+// Keeps ticking when the system's clock is set back. Abseil's waits would last
+// as much longer as it was set back, which is why there are none here.
 class Ticker {
  public:
   // Calls `on_tick` with the time, an interval after the last call ended.
@@ -20,7 +23,12 @@ class Ticker {
   Ticker& operator=(const Ticker&) = delete;
 
  private:
-  absl::Notification stop_;
+  // False: it is to stop.
+  bool WaitFor(absl::Duration interval);
+
+  std::mutex mutex_;
+  std::condition_variable stopped_;
+  bool stop_ = false;  // the mutex's
   std::thread thread_;
 };
 

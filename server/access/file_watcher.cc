@@ -6,18 +6,11 @@ namespace gatherd {
 
 FileWatcher::FileWatcher(std::vector<Watched> watched, absl::Duration interval)
     : watched_(std::move(watched)),
-      thread_([this, interval] { Run(interval); }) {}
+      ticker_(interval, [this](absl::Time) { Look(); }) {}
 
-FileWatcher::~FileWatcher() {
-  stop_.Notify();
-  thread_.join();
-}
-
-void FileWatcher::Run(absl::Duration interval) {
-  while (!stop_.WaitForNotificationWithTimeout(interval)) {
-    for (Watched& watched : watched_) {
-      if (watched.changes.Poll()) watched.read_again();
-    }
+void FileWatcher::Look() {
+  for (Watched& watched : watched_) {
+    if (watched.changes.Poll()) watched.read_again();
   }
 }
 

@@ -3,12 +3,11 @@
 #define GATHERD_SERVER_ACCESS_FILE_WATCHER_H_
 
 #include <functional>
-#include <thread>
 #include <vector>
 
-#include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
 #include "server/access/file_changes.h"
+#include "server/ticker.h"
 
 namespace gatherd {
 
@@ -24,17 +23,13 @@ class FileWatcher {
 
   explicit FileWatcher(std::vector<Watched> watched,
                        absl::Duration interval = kFileWatchInterval);
-  // Waits for what is being read.
-  ~FileWatcher();
-  FileWatcher(const FileWatcher&) = delete;
-  FileWatcher& operator=(const FileWatcher&) = delete;
 
  private:
-  void Run(absl::Duration interval);
+  void Look();
 
-  std::vector<Watched> watched_;  // the thread's
-  absl::Notification stop_;
-  std::thread thread_;
+  std::vector<Watched> watched_;  // the ticker's
+  // Waits for what is being read, when it is destroyed.
+  const Ticker ticker_;
 };
 
 }  // namespace gatherd

@@ -125,6 +125,14 @@ class DrainTest(ApiTestCase):
         self.assertEqual(server.stop(), 0)
         self.assertLess(time.monotonic() - began, 5)
 
+    def test_a_hangup_changes_nothing(self):
+        server, client = self.start()
+        server.signal(signal.SIGHUP)
+        wait_until(lambda: "signal received" in server.log(), 30, "SIGHUP")
+        client.lookup("words", [1])
+        self.assertEqual(server.http("/readyz")[0], 200)
+        self.assertEqual(server.stop(), 0)
+
     def test_a_repeated_sigterm_changes_nothing(self):
         server, client = self.start(drain_delay="1s")
         server.signal()
