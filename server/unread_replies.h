@@ -1,7 +1,6 @@
-// The replies that have been handed to gRPC and that their clients have not
-// taken. Whoever takes nothing would otherwise hold the memory of replies for
-// as long as the call lives: as long as it likes, if need be for ever.
-// Thread-safe.
+// Replies that gRPC has been handed and that their clients have yet to take. A
+// client that takes none would hold their memory until its call's deadline,
+// which may be far away or none. Thread-safe.
 #ifndef GATHERD_SERVER_UNREAD_REPLIES_H_
 #define GATHERD_SERVER_UNREAD_REPLIES_H_
 
@@ -24,8 +23,8 @@ class ReplyingCall {
  public:
   virtual ~ReplyingCall() = default;
 
-  // The call is about to be ended for its reply. Does not wait, and does
-  // nothing to the call: gRPC goes on with its reactions.
+  // The call is about to be ended for its reply. Runs inside EndOverdue, under
+  // a lock: to count it, not to act, for which the call's reactions are.
   virtual void OnUnread() = 0;
 };
 
