@@ -16,6 +16,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -69,12 +70,13 @@ bool IsServed(const std::string& address) {
 
 class DescriptorLimit {
  public:
-  // How many numbers are left above the lowest that is free.
+  // How many are left.
   explicit DescriptorLimit(int num_free) {
     REQUIRE(getrlimit(RLIMIT_NOFILE, &old_) == 0);
-    const Descriptor lowest(dup(0));
+    std::vector<Descriptor> lowest;  // numbers that are free
+    for (int i = 0; i < num_free; ++i) lowest.emplace_back(dup(0));
     rlimit limit = old_;
-    limit.rlim_cur = static_cast<rlim_t>(lowest.get() + num_free);
+    limit.rlim_cur = static_cast<rlim_t>(lowest.back().get() + 1);
     REQUIRE(setrlimit(RLIMIT_NOFILE, &limit) == 0);
   }
   ~DescriptorLimit() { setrlimit(RLIMIT_NOFILE, &old_); }
