@@ -57,7 +57,8 @@ absl::StatusOr<std::unique_ptr<ConnectionListener>> ConnectionListener::Listen(
 }
 
 ConnectionListener::ConnectionListener(ListenSockets sockets, Options options)
-    : sockets_(std::move(sockets)),
+    : address_(std::move(sockets.address)),
+      sockets_(std::move(sockets.sockets)),
       options_(std::move(options)),
       stop_(eventfd(0, EFD_CLOEXEC)),
       reserve_(OpenReserve()) {}
@@ -74,11 +75,12 @@ void ConnectionListener::Stop() {
   [[maybe_unused]] const ssize_t written =
       write(stop_.get(), &one, sizeof(one));
   thread_.join();
+  sockets_.clear();
 }
 
 void ConnectionListener::Run() {
   std::vector<pollfd> polled = {{stop_.get(), POLLIN, 0}};
-  for (const Descriptor& socket : sockets_.sockets) {
+  for (const Descriptor& socket : sockets_) {
     polled.push_back({socket.get(), POLLIN, 0});
   }
   while (true) {

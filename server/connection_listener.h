@@ -45,12 +45,12 @@ class ConnectionListener {
   ~ConnectionListener() { Stop(); }
 
   // With the port that was picked for port 0.
-  const std::string& address() const { return sockets_.address; }
+  const std::string& address() const { return address_; }
 
   // Once.
   void Start(OnConnection on_connection);
 
-  // Accepts no more. Returns once `on_connection` has.
+  // Refuses what waits and what comes. Returns once `on_connection` has.
   void Stop();
 
  private:
@@ -62,7 +62,8 @@ class ConnectionListener {
   bool IsSpared(int fd) const;
   void WarnOfRefusals(int error);
 
-  const ListenSockets sockets_;
+  const std::string address_;
+  std::vector<Descriptor> sockets_;
   const Options options_;
   const Descriptor stop_;  // an eventfd
   OnConnection on_connection_;
