@@ -10,10 +10,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <memory>
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "server/listen_address.h"
@@ -37,7 +39,9 @@ std::string ErrorText(int error) {
   return std::generic_category().message(error);
 }
 
+// Leaves errno alone if there is no socket.
 void SetOption(const Descriptor& socket, int level, int name, int value) {
+  if (!socket.is_open()) return;
   setsockopt(socket.get(), level, name, &value, sizeof(value));
 }
 
@@ -93,13 +97,39 @@ bool IsNotOfThisMachine(int error) {
   return error == EADDRNOTAVAIL || error == EAFNOSUPPORT;
 }
 
+bool IsSame(const addrinfo& a, const addrinfo& b) {
+  return a.ai_addrlen == b.ai_addrlen &&
+         std::memcmp(a.ai_addr, b.ai_addr, a.ai_addrlen) == 0;
+}
+
+// Files of hosts often name an address twice.
+bool IsFirstOfItsKind(const addrinfo& list, const addrinfo& each) {
+  const addrinfo* first = &list;
+  while (!IsSame(*first, each)) first = first->ai_next;
+  return first == &each;
+}
+
+absl::StatusOr<AddressList> Resolve(const std::string& host) {
+  addrinfo wanted{};
+  wanted.ai_socktype = SOCK_STREAM;
+  wanted.ai_flags = AI_PASSIVE;
+  addrinfo* found = nullptr;
+  int failure = getaddrinfo(host.c_str(), nullptr, &wanted, &found);
+  if (failure != 0 && host == "localhost") {  // where no file of hosts has it
+    failure = getaddrinfo("127.0.0.1", nullptr, &wanted, &found);
+  }
+  if (failure != 0) return absl::UnavailableError(gai_strerror(failure));
+  return AddressList(found, &freeaddrinfo);
+}
+
 absl::StatusOr<ListenSockets> ListenOnTcp(const std::string& address) {
-  const auto where = ParseHostPort(address);
+  auto where = ParseHostPort(address);
   if (!where.ok()) return where.status();
   int port = where->port;
   ListenSockets result;
   int error = 0;
   if (where->host == "0.0.0.0" || where->host == "::") {
+    where->host = "0.0.0.0";  // on a machine without IPv6
     Descriptor everywhere = ListenEverywhere(port, &error);
     if (everywhere.is_open()) {
       result.address = WithPort(address, PortOf(everywhere));
@@ -111,15 +141,16 @@ absl::StatusOr<ListenSockets> ListenOnTcp(const std::string& address) {
     }
   }
 
-  addrinfo wanted{};
-  wanted.ai_socktype = SOCK_STREAM;
-  wanted.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
-  addrinfo* found = nullptr;
-  const int failure = getaddrinfo(
-      where->host.c_str(), std::to_string(port).c_str(), &wanted, &found);
-  if (failure != 0) return CannotListen(address, gai_strerror(failure));
-  const AddressList list(found, &freeaddrinfo);
-  for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
+  const auto list = Resolve(where->host);
+  if (!list.ok()) {
+    return CannotListen(address, std::string(list.status().message()));
+  }
+  std::vector<const addrinfo*> wanted;
+  for (const addrinfo* each = list->get(); each != nullptr;
+       each = each->ai_next) {
+    if (IsFirstOfItsKind(**list, *each)) wanted.push_back(each);
+  }
+  for (const addrinfo* each : wanted) {
     SetPort(each->ai_addr, port);
     Descriptor socket = MakeTcpSocket(each->ai_family);
     error = BindAndListen(socket, each->ai_addr, each->ai_addrlen);
@@ -142,13 +173,14 @@ absl::StatusOr<ListenSockets> ListenOnUnix(const std::string& address,
   }
   std::copy(path.begin(), path.end(), name.sun_path);
   const auto* to = reinterpret_cast<const sockaddr*>(&name);
-  const Descriptor caller(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (connect(caller.get(), to, sizeof(name)) == 0) {
-    return CannotListen(address, ErrorText(EADDRINUSE));
-  }
+  const Descriptor caller(::socket(AF_UNIX, kSocketFlags, 0));
+  if (!caller.is_open()) return CannotListen(address, ErrorText(errno));
+  const bool is_left_behind =  // by a server that was killed
+      connect(caller.get(), to, sizeof(name)) != 0 && errno == ECONNREFUSED;
   struct stat info {};
-  if (stat(path.c_str(), &info) == 0 && S_ISSOCK(info.st_mode)) {
-    unlink(path.c_str());  // left behind by a server that was killed
+  if (is_left_behind && stat(path.c_str(), &info) == 0 &&
+      S_ISSOCK(info.st_mode)) {
+    unlink(path.c_str());
   }
   Descriptor socket(::socket(AF_UNIX, kSocketFlags, 0));
   const int error = BindAndListen(socket, to, sizeof(name));

@@ -1,9 +1,11 @@
 #include "server/connection_listener.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 #include <catch2/catch.hpp>
@@ -190,6 +192,32 @@ TEST_CASE("a Unix socket is replaced only if nobody listens on it") {
   }
   const auto next = Serve(address);  // the file is still there
   CHECK(is_served());
+  unlink(path.c_str());
+  rmdir(folder);
+}
+
+TEST_CASE("nothing but a Unix socket that nobody has is replaced") {
+  char folder[] = "/tmp/gatherd_test_XXXXXX";
+  REQUIRE(mkdtemp(folder) != nullptr);
+  const std::string path = absl::StrCat(folder, "/file");
+  const std::string address = "unix:" + path;
+  struct stat info {};
+  SECTION("a file") {
+    close(creat(path.c_str(), S_IRUSR));
+    CHECK_FALSE(ConnectionListener::Listen(address, {}).ok());
+    CHECK(stat(path.c_str(), &info) == 0);
+    CHECK(S_ISREG(info.st_mode));
+  }
+  SECTION("somebody's socket of another kind") {
+    const Descriptor other(socket(AF_UNIX, SOCK_DGRAM, 0));
+    sockaddr_un at{};
+    at.sun_family = AF_UNIX;
+    std::copy(path.begin(), path.end(), at.sun_path);
+    REQUIRE(bind(other.get(), reinterpret_cast<sockaddr*>(&at), sizeof(at)) ==
+            0);
+    CHECK_FALSE(ConnectionListener::Listen(address, {}).ok());
+    CHECK(stat(path.c_str(), &info) == 0);
+  }
   unlink(path.c_str());
   rmdir(folder);
 }
