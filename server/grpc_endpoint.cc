@@ -176,12 +176,15 @@ void GrpcEndpoint::SetServing(bool serving) {
   health->SetServingStatus(kEmbeddingService, serving);
 }
 
-void GrpcEndpoint::RemoveSocketFile() const {
+void GrpcEndpoint::RemoveSocketFile() {
   const std::string path(UnixSocketPath(address()));
-  if (!path.empty()) unlink(path.c_str());
+  if (path.empty() || is_file_removed_.exchange(true)) return;
+  unlink(path.c_str());
 }
 
 void GrpcEndpoint::Shutdown(absl::Time deadline) {
+  // First: once nobody listens, the file may be that of a successor.
+  RemoveSocketFile();
   listener_->Stop();
   server_->Shutdown(absl::ToChronoTime(deadline));
 }

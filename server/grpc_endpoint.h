@@ -2,6 +2,7 @@
 #ifndef GATHERD_SERVER_GRPC_ENDPOINT_H_
 #define GATHERD_SERVER_GRPC_ENDPOINT_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -60,8 +61,9 @@ class GrpcEndpoint {
   // What health says of the server and of EmbeddingService.
   void SetServing(bool serving);
 
-  // Of a unix: address; for a process that ends without Shutdown.
-  void RemoveSocketFile() const;
+  // Of a unix: address; for a process that ends without Shutdown, which does
+  // it, too.
+  void RemoveSocketFile();
 
   // Takes no connections and no calls any more, lets those that run end until
   // `deadline`, then cancels them. Returns when all have ended.
@@ -79,6 +81,7 @@ class GrpcEndpoint {
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
   std::unique_ptr<grpc::Server> server_;  // nullptr if it cannot be opened
   std::unique_ptr<ConnectionListener> listener_;
+  std::atomic<bool> is_file_removed_ = false;
 };
 
 }  // namespace gatherd
