@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/time/clock.h"
 #include "client/grpc_status.h"
 
@@ -76,7 +77,9 @@ absl::StatusOr<grpc::ByteBuffer> Transport::Call(
     const AttemptsOptions& options) {
   Attempts attempts(options);
   if (options.max_attempts == 1) ReadIfIdle(attempts.deadline());
-  last_call_ns_.store(absl::GetCurrentTimeNanos(), std::memory_order_relaxed);
+  const absl::Cleanup note_end = [this] {
+    last_call_ns_.store(absl::GetCurrentTimeNanos(), std::memory_order_relaxed);
+  };
   while (true) {
     WaitIfFailing(*channel_, attempts.deadline());
     grpc::ClientContext context;

@@ -41,7 +41,7 @@ class Transport {
   const ConnectionOptions connection_;
   const std::shared_ptr<grpc::Channel> channel_;
   grpc::GenericStub stub_;
-  std::atomic<int64_t> last_call_ns_ = 0;  // since 1970
+  std::atomic<int64_t> last_call_ns_ = 0;  // its end, since 1970
   AsyncCalls calls_;                       // last: they use the rest
 };
 

@@ -212,8 +212,13 @@ class Client(table_calls.TableCalls):
                 raise
         if max_attempts == 1 and not self._closed.is_set():
             self._reader.read_if_idle()
-        self._reader.note_call()
-        return retry.call(
-            attempt, retry.check_timeout(timeout),
-            retry.check_max_attempts(max_attempts), self._backoff,
-            self._closed)
+            if self._closed.is_set():
+                raise errors.GatherdError(grpc.StatusCode.CANCELLED,
+                                          "the client was closed")
+        try:
+            return retry.call(
+                attempt, retry.check_timeout(timeout),
+                retry.check_max_attempts(max_attempts), self._backoff,
+                self._closed)
+        finally:
+            self._reader.note_call()

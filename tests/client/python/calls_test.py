@@ -4,6 +4,7 @@ import pickle
 import random
 import threading
 import time
+import unittest
 from unittest import mock
 
 import grpc
@@ -15,6 +16,7 @@ from gatherd import retry
 from gatherd import sharded_client
 from proto.gatherd.v1 import gatherd_pb2 as pb
 from tests.client.python.fake_server import CallTestCase
+from tests.integration.harness.process import wait_until
 
 UNAVAILABLE = grpc.StatusCode.UNAVAILABLE
 ROWS = np.ones((1, 2), np.float32)
@@ -157,6 +159,20 @@ class DeadlineTest(CallTestCase):
     def test_no_server(self):
         with gatherd.Client("127.0.0.1:1", max_attempts=1) as client:
             self.assert_fails(UNAVAILABLE, client.info)
+
+
+class DroppedClientTest(unittest.TestCase):
+
+    def test_leaves_no_thread(self):
+        """Without close(), and though its server never came."""
+        num_threads = threading.active_count()
+        for _ in range(5):
+            client = gatherd.Client("127.0.0.1:1", timeout=1, max_attempts=1)
+            with self.assertRaises(gatherd.GatherdError):
+                client.lookup("words", [1])
+            del client
+        wait_until(lambda: threading.active_count() <= num_threads, 10,
+                   "the end of gRPC's threads")
 
 
 class ReplyTest(CallTestCase):
