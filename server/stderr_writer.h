@@ -12,7 +12,8 @@ namespace gatherd {
 
 // Writes whole lines to stderr and never waits for long: whoever reads a pipe
 // may stop doing so, and the thread that logs may be the one that answers every
-// call. A line that cannot be written is lost. Thread-safe.
+// call. A line that cannot be written is lost. Only a terminal that takes part
+// of a line can still hold up who logs. Thread-safe.
 class StderrWriter {
  public:
   // `line` ends with a line end.
