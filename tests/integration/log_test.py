@@ -75,9 +75,18 @@ class LogReaderTest(ApiTestCase):
         client = Client(
             self.address, open_channel(self.address, credentials))
         self.addCleanup(client.close)
-        reply = client.embeddings.Update(
-            pb.UpdateRequest(updates=[table_update("t", [1], [[1, 2]])]),
-            timeout=20, wait_for_ready=True)
+        request = pb.UpdateRequest(
+            updates=[table_update("t", [1], [[1, 2]])])
+
+        def update():
+            try:
+                return client.embeddings.Update(request, timeout=20)
+            except grpc.RpcError as error:
+                # Ports are open before tables are there.
+                if error.code() == grpc.StatusCode.UNAVAILABLE:
+                    return None
+                raise
+        reply = wait_until(update, 60, "the table is there")
         self.assertEqual(reply.results[0].num_inserted, 1)
 
     def test_calls_and_the_end_wait_for_no_reader(self):
