@@ -50,8 +50,7 @@ absl::StatusOr<std::unique_ptr<ConnectionListener>> ConnectionListener::Listen(
   std::unique_ptr<ConnectionListener> listener(
       new ConnectionListener(*std::move(sockets), std::move(options)));
   if (!listener->stop_.is_open()) {
-    return absl::UnavailableError("cannot listen on " + address +
-                                  ": too few file descriptors");
+    return CannotListen(address, "too few file descriptors");
   }
   return listener;
 }

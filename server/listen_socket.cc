@@ -30,11 +30,6 @@ constexpr int kUserTimeoutMs = 20'000;
 
 using AddressList = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
-absl::Status CannotListen(const std::string& address, std::string_view reason) {
-  return absl::UnavailableError(
-      absl::StrCat("cannot listen on ", address, ": ", std::string(reason)));
-}
-
 std::string ErrorText(int error) {
   return std::generic_category().message(error);
 }
@@ -192,6 +187,11 @@ absl::StatusOr<ListenSockets> ListenOnUnix(const std::string& address,
 }
 
 }  // namespace
+
+absl::Status CannotListen(const std::string& address, std::string_view reason) {
+  return absl::UnavailableError(
+      absl::StrCat("cannot listen on ", address, ": ", std::string(reason)));
+}
 
 absl::StatusOr<ListenSockets> OpenListenSockets(const std::string& address) {
   const std::string_view path = UnixSocketPath(address);

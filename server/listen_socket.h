@@ -3,8 +3,10 @@
 #define GATHERD_SERVER_LISTEN_SOCKET_H_
 
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/descriptor.h"
 
@@ -21,6 +23,9 @@ struct ListenSockets {
 // unawares. Replaces a Unix socket that nobody listens on. UNAVAILABLE naming
 // the address and the reason if it cannot be had.
 absl::StatusOr<ListenSockets> OpenListenSockets(const std::string& address);
+
+// UNAVAILABLE, as OpenListenSockets says it.
+absl::Status CannotListen(const std::string& address, std::string_view reason);
 
 }  // namespace gatherd
 
