@@ -70,6 +70,32 @@ bool IsServed(const std::string& address) {
   return IsTaken(ConnectTo(address));
 }
 
+// Where a Unix socket may be, and nothing is yet.
+class UnixPlace {
+ public:
+  UnixPlace() {
+    REQUIRE(mkdtemp(folder_) != nullptr);
+    name_.sun_family = AF_UNIX;
+    const std::string path = absl::StrCat(folder_, "/socket");
+    std::copy(path.begin(), path.end(), name_.sun_path);
+  }
+  ~UnixPlace() {
+    unlink(path());
+    rmdir(folder_);
+  }
+
+  const char* path() const { return name_.sun_path; }
+  std::string address() const { return absl::StrCat("unix:", path()); }
+  const sockaddr* name() const {
+    return reinterpret_cast<const sockaddr*>(&name_);
+  }
+  static constexpr socklen_t kNameSize = sizeof(sockaddr_un);
+
+ private:
+  char folder_[32] = "/tmp/gatherd_test_XXXXXX";
+  sockaddr_un name_{};
+};
+
 class DescriptorLimit {
  public:
   // How many are left.
@@ -172,15 +198,10 @@ TEST_CASE("an address has one listener") {
 }
 
 TEST_CASE("a Unix socket is replaced only if nobody listens on it") {
-  char folder[] = "/tmp/gatherd_test_XXXXXX";
-  REQUIRE(mkdtemp(folder) != nullptr);
-  const std::string path = absl::StrCat(folder, "/socket");
-  const std::string address = "unix:" + path;
-  sockaddr_un to{};
-  to.sun_family = AF_UNIX;
-  std::copy(path.begin(), path.end(), to.sun_path);
+  const UnixPlace place;
+  const std::string address = place.address();
   const auto is_served = [&] {
-    return IsTaken(Connect(reinterpret_cast<sockaddr*>(&to), sizeof(to)));
+    return IsTaken(Connect(place.name(), UnixPlace::kNameSize));
   };
   {
     const auto first = Serve(address);
@@ -192,34 +213,23 @@ TEST_CASE("a Unix socket is replaced only if nobody listens on it") {
   }
   const auto next = Serve(address);  // the file is still there
   CHECK(is_served());
-  unlink(path.c_str());
-  rmdir(folder);
 }
 
 TEST_CASE("nothing but a Unix socket that nobody has is replaced") {
-  char folder[] = "/tmp/gatherd_test_XXXXXX";
-  REQUIRE(mkdtemp(folder) != nullptr);
-  const std::string path = absl::StrCat(folder, "/file");
-  const std::string address = "unix:" + path;
+  const UnixPlace place;
   struct stat info {};
   SECTION("a file") {
-    close(creat(path.c_str(), S_IRUSR));
-    CHECK_FALSE(ConnectionListener::Listen(address, {}).ok());
-    CHECK(stat(path.c_str(), &info) == 0);
+    close(creat(place.path(), S_IRUSR));
+    CHECK_FALSE(ConnectionListener::Listen(place.address(), {}).ok());
+    CHECK(stat(place.path(), &info) == 0);
     CHECK(S_ISREG(info.st_mode));
   }
   SECTION("somebody's socket of another kind") {
     const Descriptor other(socket(AF_UNIX, SOCK_DGRAM, 0));
-    sockaddr_un at{};
-    at.sun_family = AF_UNIX;
-    std::copy(path.begin(), path.end(), at.sun_path);
-    REQUIRE(bind(other.get(), reinterpret_cast<sockaddr*>(&at), sizeof(at)) ==
-            0);
-    CHECK_FALSE(ConnectionListener::Listen(address, {}).ok());
-    CHECK(stat(path.c_str(), &info) == 0);
+    REQUIRE(bind(other.get(), place.name(), UnixPlace::kNameSize) == 0);
+    CHECK_FALSE(ConnectionListener::Listen(place.address(), {}).ok());
+    CHECK(stat(place.path(), &info) == 0);
   }
-  unlink(path.c_str());
-  rmdir(folder);
 }
 
 TEST_CASE("a listener that stopped refuses who comes") {
