@@ -5,7 +5,7 @@ import time
 import unittest
 
 from tests.client.clients import CppClient, PythonClient
-from tests.integration.harness.exposition import scrape
+from tests.integration.harness.exposition import num_lookups
 from tests.integration.harness.process import (
     Server, config_of, free_port, table_of, wait_until)
 
@@ -14,11 +14,6 @@ from tests.integration.harness.process import (
 NUM_HAND_OVERS = 8
 MAX_LOST = 1
 IDLE_S = 0.6
-
-
-def num_lookups(server):
-    return scrape(server)["grpc_server_handled_total"].value(
-        grpc_method="Lookup", grpc_code="OK")
 
 
 class IdleTest(unittest.TestCase):

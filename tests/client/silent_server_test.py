@@ -16,12 +16,9 @@ WELL_S = 3
 ESTABLISHED = "01"  # in /proc/net/tcp
 
 
-def port_of(server):
-    return int(server.address.rsplit(":", 1)[1])
-
-
 def callers_of(server):
     """The ports of those that are connected to it."""
+    port = int(server.address.rsplit(":", 1)[1])
     lines = []
     for name in ("tcp", "tcp6"):
         with open(f"/proc/net/{name}", encoding="ascii") as file:
@@ -29,7 +26,7 @@ def callers_of(server):
     ports = set()
     for line in lines:
         _, local, remote, state = line.split()[:4]
-        if state == ESTABLISHED and int(local[-4:], 16) == port_of(server):
+        if state == ESTABLISHED and int(local[-4:], 16) == port:
             ports.add(int(remote[-4:], 16))
     return ports
 
@@ -42,8 +39,7 @@ class SilentServerTest(unittest.TestCase):
         for server in self.servers:
             self.addCleanup(server.close)
         port = free_port()
-        self.network = BadNetwork(["127.0.0.1"], port,
-                                  port_of(self.servers[0]))
+        self.network = BadNetwork(["127.0.0.1"], port, self.servers[0])
         self.addCleanup(self.network.close)
         address = f"127.0.0.1:{port},{self.servers[1].address}"
         self.loops = {"python": LookupLoop(PythonClient(address)),

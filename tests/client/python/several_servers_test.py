@@ -8,7 +8,7 @@ import unittest
 import numpy as np
 
 import gatherd
-from tests.integration.harness.exposition import scrape
+from tests.integration.harness.exposition import num_lookups
 from tests.integration.harness.process import (
     Server, config_of, free_port, table_of, wait_until)
 
@@ -18,11 +18,6 @@ def config_at(port):
     return config_of(
         [table_of("words", 2, 100, "dense", default_row={"constant": 0.5})],
         server={"address": f"127.0.0.1:{port}", "drain_delay": "500ms"})
-
-
-def num_lookups(server):
-    return scrape(server)["grpc_server_handled_total"].value(
-        grpc_method="Lookup", grpc_code="OK")
 
 
 class Traffic:

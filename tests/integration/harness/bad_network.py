@@ -9,7 +9,7 @@ _BYTES_A_READ = 1 << 16
 
 class BadNetwork:
     """Listens at one port of several hosts and passes on what comes to
-    `port_behind` of 127.0.0.1.
+    `server`.
 
     With `lifetime_s`, a pair, each connection is cut in both directions after
     a random time between them, wherever its calls are. After fall_silent()
@@ -17,9 +17,9 @@ class BadNetwork:
     had lost its power.
     """
 
-    def __init__(self, hosts, port, port_behind, lifetime_s=None):
+    def __init__(self, hosts, port, server, lifetime_s=None):
         self.num_cut = 0
-        self._hosts, self._port, self._port_behind = hosts, port, port_behind
+        self._hosts, self._port, self._server = hosts, port, server
         self._lifetime_s = lifetime_s
         self._random = random.Random(1)
         self._is_silent = False
@@ -52,7 +52,7 @@ class BadNetwork:
 
     async def _pass_on(self, reader, writer):
         behind_reader, behind_writer = await asyncio.open_connection(
-            "127.0.0.1", self._port_behind)
+            *self._server.address.rsplit(":", 1))
         copies = asyncio.gather(self._copy(reader, behind_writer),
                                 self._copy(behind_reader, writer))
         try:

@@ -65,3 +65,9 @@ def scrape(server):
     status, text = server.http("/metrics")
     assert status == 200, text
     return parse(text)
+
+
+def num_lookups(server):
+    """The calls of Lookup that `server` has answered."""
+    return scrape(server)["grpc_server_handled_total"].value(
+        grpc_method="Lookup", grpc_code="OK")
